@@ -1,0 +1,1 @@
+"""The durable ask: every model call in the program goes through it."""

@@ -1,0 +1,1 @@
+"""One file a system: rows to Items, the prompt, how a reply is read, which metrics."""

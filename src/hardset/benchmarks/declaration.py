@@ -1,0 +1,68 @@
+"""What a benchmark declares. It reads like its paper and talks to no model.
+
+A benchmark says how its rows become Items, what is asked, how a reply is read, and which
+metrics follow. `run.py` is the one conductor that walks the road with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from hardset.records import Item, Judged, Message, Metric, Reading, Sampling, State
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Opener = Callable[[str], bytes]
+"""Makes an image's bytes from the part of `Image.where` behind the scheme."""
+
+
+class Benchmark:
+    """The base of every benchmark. Subclass it in one file; override what differs.
+
+    Class attributes name it; `__init__` takes the user's options as keyword arguments with
+    type hints and defaults (the command line shows them).
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    paper: ClassVar[str] = ""
+    readings: ClassVar[tuple[str, ...]] = ("default",)  # the first is the headline's
+    sampling: ClassVar[Sampling] = Sampling()
+    openers: ClassVar[Mapping[str, Opener]] = {}
+    headline: ClassVar[Sequence[str]] = ()  # names of the metrics that lead the report
+    cuts: ClassVar[Sequence[str]] = ("category",)  # columns the report draws bars by
+
+    revision: str = ""  # of the data; `run` puts it in the manifest
+    notices: list[str]  # what the reader must know about the data, said once
+
+    def items(self) -> Iterator[Item]:
+        """Yield the items, in a fixed order, as a stream. Called more than once a run."""
+        raise NotImplementedError
+
+    def prompt(self, item: Item) -> tuple[Message, ...]:
+        """Build what is asked: by default the images, then the question."""
+        return (Message("user", (*item.images, item.question)),)
+
+    def read(self, item: Item, text: str) -> dict[str, Reading]:
+        """Read a complete reply off, once for each name in `readings`."""
+        raise NotImplementedError
+
+    def right(self, item: Item, reading: Reading) -> bool:
+        """Hold a reading against the truth: by default the answer itself, or abstaining."""
+        if not item.answerable:
+            return reading.state is State.ABSTAINED
+        return reading.state is State.ANSWERED and reading.answer in (item.answer, *item.accept)
+
+    def judge(self, item: Item, text: str) -> dict[str, Judged]:
+        """Read a reply and hold each reading against the truth."""
+        return {
+            name: Judged(reading=reading, right=self.right(item, reading))
+            for name, reading in self.read(item, text).items()
+        }
+
+    def measure(self, outcomes: pl.DataFrame) -> list[Metric]:
+        """Compute the metrics from the outcome columns (see `run.COLUMNS`)."""
+        raise NotImplementedError
+

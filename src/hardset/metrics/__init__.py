@@ -1,0 +1,1 @@
+"""Rates, pairs, intervals: small pure pieces on columns, never row by row."""

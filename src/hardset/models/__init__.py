@@ -1,0 +1,1 @@
+"""Who answers: chat endpoints over HTTP, embedded models, baselines, plug-ins."""

@@ -1,0 +1,1 @@
+"""Terminal tables, figures and the self-contained HTML report."""

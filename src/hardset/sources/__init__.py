@@ -1,0 +1,1 @@
+"""Rows in: files, folders, and scenes drawn on demand."""
