@@ -41,6 +41,10 @@ class Benchmark:
         """Yield the items, in a fixed order, as a stream. Called more than once a run."""
         raise NotImplementedError
 
+    def total(self) -> int | None:
+        """Say how many items there are, where that is known without a walk (for progress)."""
+        return None
+
     def prompt(self, item: Item) -> tuple[Message, ...]:
         """Build what is asked: by default the images, then the question."""
         return (Message("user", (*item.images, item.question)),)

@@ -1,0 +1,88 @@
+"""Benchmarks by name: ours, and those that other packages add (entry point `hardset.benchmarks`).
+
+A third party adds a benchmark with one class and one line of packaging:
+
+    [project.entry-points."hardset.benchmarks"]
+    pope = "my_package.pope:Pope"
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+from importlib.metadata import entry_points
+from typing import Any
+
+from hardset.benchmarks.declaration import Benchmark
+from hardset.errors import UsageError
+
+GROUP = "hardset.benchmarks"
+BUILT_IN = {
+    "mmr": "hardset.benchmarks.mmr:MMR",
+    "scenes": "hardset.benchmarks.scenes:Scenes",
+}
+
+
+def names() -> dict[str, str]:
+    """Return every benchmark's name and where its class is (`module:Class`)."""
+    return {**{point.name: point.value for point in entry_points(group=GROUP)}, **BUILT_IN}
+
+
+def load(name: str) -> type[Benchmark]:
+    """Return the benchmark class called `name`.
+
+    Raises:
+        UsageError: there is none of that name, or the package that adds it does not import.
+    """
+    known = names()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(sorted(known))}"
+        raise UsageError(f"no benchmark is called {name!r}; {hint}")
+    module, _, attribute = known[name].partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except Exception as error:
+        if name in BUILT_IN:
+            raise
+        raise UsageError(
+            f"the benchmark {name!r} ({known[name]}) does not load: "
+            f"{type(error).__name__}: {error}; mend or uninstall the package that adds it"
+        ) from error
+    if not (isinstance(found, type) and issubclass(found, Benchmark)):
+        raise UsageError(f"the benchmark {name!r} ({known[name]}) is not a hardset Benchmark class")
+    return found
+
+
+def make(name: str, **options: Any) -> Benchmark:
+    """Make a benchmark with its options; texts are turned into the types its `__init__` asks for.
+
+    Raises:
+        UsageError: an unknown name, an option the benchmark does not have, one it needs, or a
+            value of the wrong type.
+    """
+    cls = load(name)
+    accepted = inspect.signature(cls, eval_str=True).parameters
+    ready: dict[str, Any] = {}
+    for key, value in options.items():
+        if key not in accepted:
+            has = ", ".join(accepted) or "none"
+            raise UsageError(f"{name} has no option {key!r}; its options are: {has}")
+        ready[key] = _typed(name, key, value, accepted[key].annotation)
+    missing = [k for k, p in accepted.items() if p.default is p.empty and k not in ready]
+    if missing:
+        raise UsageError(f"{name} needs {' and '.join('--' + key for key in missing)}")
+    return cls(**ready)
+
+
+def _typed(name: str, key: str, value: Any, annotation: Any) -> Any:
+    import msgspec
+
+    if not isinstance(value, str) or annotation is inspect.Parameter.empty:
+        return value
+    try:
+        return msgspec.convert(value, annotation, strict=False)
+    except (msgspec.ValidationError, TypeError) as error:
+        wanted = getattr(annotation, "__name__", str(annotation))
+        raise UsageError(f"{name}: option {key} = {value!r} is not a {wanted} ({error})") from error
