@@ -1,1 +1,46 @@
 """Rates, pairs, intervals: small pure pieces on columns, never row by row."""
+
+from __future__ import annotations
+
+from hardset.metrics.interval import wilson
+from hardset.metrics.pairs import (
+    Pairs,
+    misleading_rate,
+    pair_up,
+    paired_accuracy,
+    robustness_accuracy,
+    two_by_two,
+)
+from hardset.metrics.rates import accuracy, in_state
+from hardset.metrics.ratios import Ratio, estimate
+from hardset.metrics.refusal import (
+    answerable_accuracy,
+    over_refusal,
+    refusal_f1,
+    refusal_precision,
+    refusal_ratios,
+    refusal_recall,
+)
+from hardset.metrics.states import count_states, tally
+
+__all__ = [
+    "Pairs",
+    "Ratio",
+    "accuracy",
+    "answerable_accuracy",
+    "count_states",
+    "estimate",
+    "in_state",
+    "misleading_rate",
+    "over_refusal",
+    "pair_up",
+    "paired_accuracy",
+    "refusal_f1",
+    "refusal_precision",
+    "refusal_ratios",
+    "refusal_recall",
+    "robustness_accuracy",
+    "tally",
+    "two_by_two",
+    "wilson",
+]

@@ -1,0 +1,196 @@
+"""Every metric is a ratio of sums over clusters: declared as a `Ratio`, worked out here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from hardset.metrics.bootstrap import (
+    Floats,
+    Patterns,
+    draw,
+    draw_one_by_one,
+    generator,
+    patterns,
+    percentiles,
+)
+from hardset.metrics.interval import wilson
+from hardset.records import Metric
+
+LEVEL = 0.95
+_CLUSTER = "\0cluster"  # names no outcome column has
+_DIGITS = 9  # contributions are equal to this many decimals: sums in any order agree
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio:
+    """A rate as its definition: what each row adds to the numerator and the denominator.
+
+    `top` and `bottom` are expressions over the outcome columns, boolean or numeric, one value
+    a row; null adds nothing. `about` is the definition in words, with its source.
+    """
+
+    name: str
+    top: pl.Expr
+    bottom: pl.Expr
+    better: Literal["higher", "lower", ""] = "higher"
+    about: str = ""
+
+
+def estimate(
+    frame: pl.DataFrame,
+    ratios: Sequence[Ratio],
+    *,
+    cluster: str | None,
+    by: Sequence[Sequence[str]] = ((),),
+    reading: str = "default",
+    draws: int = 10_000,
+    seed: int = 0,
+) -> list[Metric]:
+    """Work every ratio out, overall and in every slice of every cut, with 95 % intervals.
+
+    The interval is Wilson's where every cluster adds at most one row to the denominator, and
+    else the percentile interval of a cluster bootstrap; where all clusters agree, so that
+    the bootstrap has nothing to vary, Wilson's with the clusters as the trials. `method` says
+    which. What a metric gets depends neither on the order of the rows, nor on the names of the
+    clusters, nor on what else is estimated.
+
+    Args:
+        frame: one row an outcome, with the columns that the ratios and cuts name.
+        ratios: what to work out.
+        cluster: the column whose equal values stand or fall together (the image, the pair);
+            rows without one (null or empty) are each their own. None: every row is its own.
+        by: the cuts; each a sequence of columns, () for overall. A row where one of them is
+            null or empty is in no slice of that cut.
+        reading: the reading these are metrics of, for the record.
+        draws: bootstrap resamples.
+        seed: of the bootstrap.
+
+    Returns:
+        In the order of `by`, then slices sorted, then `ratios`. A cut of an empty frame has
+        no slices, except overall, where every ratio is undefined (value None).
+    """
+    frame = frame.lazy().select(
+        _cluster_id(frame, cluster),
+        *(
+            pl.col(column).cast(pl.String).fill_null("")
+            for column in dict.fromkeys(name for names in by for name in names)
+        ),
+        *(
+            expression.cast(pl.Float64).fill_null(0).alias(f"\0{i}{side}")
+            for i, ratio in enumerate(ratios)
+            for side, expression in (("top", ratio.top), ("bottom", ratio.bottom))
+        ),
+    ).collect()  # fmt: skip
+    found: list[Metric] = []
+    for names in by:
+        for cut, sums in _slices(frame, names, len(ratios)):
+            found += _slice(sums, ratios, cut, reading, draws, seed)
+    return found
+
+
+def _cluster_id(frame: pl.DataFrame, cluster: str | None) -> pl.Expr:
+    """Number the clusters; a row without a label gets a number of its own, below zero."""
+    alone = -1 - pl.int_range(pl.len(), dtype=pl.Int64)
+    if cluster is None:
+        return alone.alias(_CLUSTER)
+    label = pl.col(cluster)
+    without = label.is_null()
+    if frame.schema[cluster] == pl.String:
+        without |= label == ""
+    number = label.rank("dense").cast(pl.Int64)
+    return pl.when(without).then(alone).otherwise(number).alias(_CLUSTER)
+
+
+def _slices(
+    frame: pl.DataFrame, names: Sequence[str], ratios: int
+) -> Iterator[tuple[dict[str, str], Floats]]:
+    """Yield each slice of a cut with its clusters' contributions, (clusters, 2 x ratios)."""
+    columns = [f"\0{i}{side}" for i in range(ratios) for side in ("top", "bottom")]
+    kept = frame.filter(pl.all_horizontal(pl.col(name) != "" for name in names)) if names else frame
+    sums = kept.group_by(*names, _CLUSTER).agg(pl.col(columns).sum())
+    if not names:
+        yield {}, np.round(sums.select(columns).to_numpy(), _DIGITS)
+        return
+    sums = sums.sort(names)
+    lengths = sums.group_by(names, maintain_order=True).len()
+    start = 0
+    for row in lengths.iter_rows():
+        part = sums.slice(start, row[-1])
+        start += row[-1]
+        yield (
+            dict(zip(names, row[:-1], strict=True)),
+            np.round(part.select(columns).to_numpy(), _DIGITS),
+        )
+
+
+def _slice(
+    sums: Floats,
+    ratios: Sequence[Ratio],
+    cut: dict[str, str],
+    reading: str,
+    draws: int,
+    seed: int,
+) -> list[Metric]:
+    """Work the ratios out in one slice."""
+    every = [patterns(sums[:, 2 * i], sums[:, 2 * i + 1]) for i in range(len(ratios))]
+    methods = [_method(one) for one in every]
+    crowd = [i for i, m in enumerate(methods) if m == "cluster-bootstrap" and every[i].many]
+    drawn: dict[int, tuple[Floats, Floats]] = {}
+    if crowd:
+        together = draw_one_by_one([every[i] for i in crowd], draws, generator(seed, "", cut))
+        drawn = dict(zip(crowd, together, strict=True))
+    found = []
+    for i, (ratio, one, method) in enumerate(zip(ratios, every, methods, strict=True)):
+        numerator = fsum(one.top * one.counts)
+        denominator = fsum(one.bottom * one.counts)
+        value = numerator / denominator if denominator else None
+        low: float | None = None
+        high: float | None = None
+        if method == "wilson":
+            low, high = wilson(numerator, denominator, LEVEL)
+        elif method == "wilson (clusters)" and value is not None:
+            clusters = int(one.counts[one.bottom > 0].sum())
+            low, high = wilson(value * clusters, clusters, LEVEL)
+        elif method:
+            resampled = drawn.get(i) or draw(one, draws, generator(seed, ratio.name, cut))
+            low, high, undefined = percentiles(*resampled, LEVEL)
+            if undefined:
+                method += f" ({undefined} of {draws} draws undefined)"
+        found.append(
+            Metric(
+                name=ratio.name,
+                cut=cut,
+                reading=reading,
+                numerator=numerator,
+                denominator=denominator,
+                value=value,
+                low=low,
+                high=high,
+                method=method,
+                clusters=int(one.counts.sum()),
+                better=ratio.better,
+                about=ratio.about,
+            )
+        )
+    return found
+
+
+def _method(one: Patterns) -> str:
+    """Say which interval fits: by whether clusters are single rows, and whether they differ."""
+    counted = one.bottom > 0
+    if not counted.any():
+        return ""
+    top, bottom = one.top, one.bottom
+    if np.isin(bottom, (0, 1)).all() and ((top == 0) | (top == bottom)).all():
+        return "wilson"
+    own = top[counted] / bottom[counted]
+    same = np.ptp(own) < 10.0**-_DIGITS and not top[~counted].any()
+    if same and 0 <= own[0] <= 1:
+        return "wilson (clusters)"
+    return "cluster-bootstrap"
