@@ -1,0 +1,1 @@
+"""Pictures of simple shapes, drawn on demand, with everything true about them known."""
