@@ -74,7 +74,7 @@ def draw_one_by_one(
     Each ratio lays its clusters out in its own sorted order, so that what one ratio gets does
     not depend on which others are drawn with it.
     """
-    clusters = int(several[0].count.sum())
+    clusters = int(several[0].counts.sum())
     sums = np.stack(
         [np.repeat(column, one.counts) for one in several for column in (one.top, one.bottom)],
         axis=1,
