@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -117,9 +117,8 @@ def _ground(scene: Scene) -> _Ints:
         x, y, grey = dice.below(SIDE - 2), dice.below(SIDE - 2), dice.between(175, 215)
         canvas[y : y + 2, x : x + 2] = grey
     for _ in range(_STROKES[scene.difficulty]):
-        x, y, long, grey = (
-            dice.below(SIDE - 60), dice.below(SIDE - 2), dice.between(20, 60), dice.between(150, 200)
-        )  # fmt: skip
+        x, y = dice.below(SIDE - 60), dice.below(SIDE - 2)
+        long, grey = dice.between(20, 60), dice.between(150, 200)
         if dice.chance(0.5):
             canvas[y : y + 1, x : x + long] = grey
         else:
@@ -153,7 +152,7 @@ def _stamp(canvas: _Ints, thing: Thing) -> None:
         canvas[top : top + height, left : left + width] = label
 
 
-@lru_cache(maxsize=None)
+@cache
 def _paints(colour: str) -> tuple[_Ints, _Ints]:
     """Return a colour and the darker tone of its rim, each int32 [3]."""
     paint = np.array(PAINT[colour], np.int32)
@@ -177,7 +176,7 @@ def _coverage(shape: str, reach: int) -> tuple[_Ints, _Ints]:
     side = 2 * reach + 1
 
     def count(samples: npt.NDArray[np.bool_]) -> _Ints:
-        cells = samples.reshape(side, 4, side, 4).sum(axis=(1, 3), dtype=np.int32)
+        cells: _Ints = samples.reshape(side, 4, side, 4).sum(axis=(1, 3), dtype=np.int32)
         return cells[:, :, None]
 
     return count(filled), count(eroded)
