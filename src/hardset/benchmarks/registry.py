@@ -55,7 +55,33 @@ def load(name: str) -> type[Benchmark]:
     return found
 
 
-def make(name: str, **options: Any) -> Benchmark:
+def options(name: str) -> dict[str, inspect.Parameter]:
+    """Return the options of a benchmark: the parameters of its `__init__`, with types."""
+    return dict(inspect.signature(load(name), eval_str=True).parameters)
+
+
+def describe() -> list[tuple[str, str]]:
+    """Return (name, title) of every benchmark; one that does not load says so in its title."""
+    rows = []
+    for name in sorted(names()):
+        try:
+            rows.append((name, load(name).title))
+        except UsageError as error:
+            rows.append((name, str(error)))
+    return rows
+
+
+def describe_options(name: str) -> list[tuple[str, str]]:
+    """Return (option, type and default) of every option of a benchmark."""
+    rows = []
+    for option, parameter in options(name).items():
+        kind = getattr(parameter.annotation, "__name__", str(parameter.annotation))
+        default = "needed" if parameter.default is parameter.empty else repr(parameter.default)
+        rows.append((option, f"{kind}, {default}"))
+    return rows
+
+
+def make(name: str, **given: Any) -> Benchmark:
     """Make a benchmark with its options; texts are turned into the types its `__init__` asks for.
 
     Raises:
@@ -65,7 +91,7 @@ def make(name: str, **options: Any) -> Benchmark:
     cls = load(name)
     accepted = inspect.signature(cls, eval_str=True).parameters
     ready: dict[str, Any] = {}
-    for key, value in options.items():
+    for key, value in given.items():
         if key not in accepted:
             has = ", ".join(accepted) or "none"
             raise UsageError(f"{name} has no option {key!r}; its options are: {has}")
@@ -82,7 +108,7 @@ def _typed(name: str, key: str, value: Any, annotation: Any) -> Any:
     if not isinstance(value, str) or annotation is inspect.Parameter.empty:
         return value
     try:
-        return msgspec.convert(value, annotation, strict=False)
+        return msgspec.convert(value, annotation, strict=False, dec_hook=lambda to, text: to(text))
     except (msgspec.ValidationError, TypeError) as error:
         wanted = getattr(annotation, "__name__", str(annotation))
         raise UsageError(f"{name}: option {key} = {value!r} is not a {wanted} ({error})") from error
