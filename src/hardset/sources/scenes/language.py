@@ -80,14 +80,14 @@ def ask(scene: Scene, dice: Dice, kind: str = "") -> Question:
     return _count(scene, dice)  # every scene can be counted
 
 
-def twist(scene: Scene, dice: Dice, kind: str = "") -> Question:
-    """Draw a question with something untrue or unanswerable added; the answer is the core's.
+def twist(scene: Scene, dice: Dice, kind: str = "", core: Question | None = None) -> Question:
+    """Put something untrue or unanswerable beside a core question; the answer is the core's.
 
     "premise" begins with a false statement, "caption" with a caption that does not fit, and
     "partial" ends in a second question that no picture answers.
     """
     kind = kind or dice.pick(("premise", "caption", "partial"))
-    core = ask(scene, dice)
+    core = core or ask(scene, dice)
     if kind == "partial":
         return _with(core, "partial", f"{core.text[:-1]}, and {dice.pick(UNKNOWABLE)}?")
     lie = some_fact(scene, dice, apart_from=core)
