@@ -1,1 +1,5 @@
-"""Who answers: chat endpoints over HTTP, embedded models, baselines, plug-ins."""
+"""Who answers: models over HTTP, embedded ones, baselines, and those other packages add."""
+
+from hardset.models.registry import make_model
+
+__all__ = ["make_model"]
