@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from hardset.records import Form
 from hardset.sources.scenes.dice import Dice
-from hardset.sources.scenes.facts import FACTS, RELATIONS, article, beside, matching, names
+from hardset.sources.scenes.facts import FACTS, RELATIONS, beside, half_of, matching, names, plural
 from hardset.sources.scenes.graph import (
     COLOURS,
     DIGITS,
@@ -19,13 +19,15 @@ from hardset.sources.scenes.graph import (
     SIZES,
     WORDS_SHOWN,
     Scene,
+    Thing,
 )
 
 
 class Premise(Struct, frozen=True):
     """A true name for an object and a false one that nothing in the scene answers to.
 
-    `asks` is what can be asked without giving it away: "colour", "shape", "size" or "written".
+    `asks` is what can be asked without giving it away: "colour", "shape", "size", "written",
+    "across" (left or right half) or "upright" (top or bottom half).
     """
 
     thing: int
@@ -37,13 +39,10 @@ class Premise(Struct, frozen=True):
 
     def answer(self, scene: Scene) -> tuple[str, Sequence[str], Form]:
         """Return the true answer, the answers like it, and the form of the question."""
-        thing = scene.things[self.thing]
+        value = _value(scene.things[self.thing], self.asks)
         if self.asks == "written":
-            if thing.text in DIGITS:
-                return thing.text, DIGITS, "number"
-            return thing.text, WORDS_SHOWN, "open"
-        value: str = getattr(thing, self.asks)
-        return value, {"colour": COLOURS, "shape": SHAPES, "size": SIZES}[self.asks], "open"
+            return (value, DIGITS, "number") if value in DIGITS else (value, WORDS_SHOWN, "open")
+        return value, _LIKE[self.asks], "open"
 
     def question(self, scene: Scene, name: str) -> str:
         """Ask about what bears a name, in the same words for the true and the false one."""
@@ -52,33 +51,45 @@ class Premise(Struct, frozen=True):
             return f"what {what} is written on {name}?"
         if self.asks == "size":
             return f"is {name} small or large?"
+        if self.asks in ("across", "upright"):
+            return "is {} in the {} half or the {} half?".format(name, *_LIKE[self.asks])
         return f"what {self.asks} is {name}?"
+
+
+_LIKE: dict[str, Sequence[str]] = {
+    "colour": COLOURS,
+    "shape": SHAPES,
+    "size": SIZES,
+    "across": ("left", "right"),
+    "upright": ("top", "bottom"),
+}
+
+
+def _value(thing: Thing, asks: str) -> str:
+    """Return what is asked of an object; empty where it has none or it is too close to say."""
+    if asks in ("across", "upright"):
+        return half_of(thing, asks == "upright")
+    value: str = getattr(thing, "text" if asks == "written" else asks)
+    return value
 
 
 def object_premise(scene: Scene, dice: Dice, asks: str = "") -> Premise | None:
     """Ask about an object of a shape that is not there."""
-    absent = [s for s in SHAPES if not matching(scene, shape=s)]
-    shape = dice.pick(absent)
+    shape = dice.pick([s for s in SHAPES if not matching(scene, shape=s)])
     k = dice.below(len(scene.things))
     thing = scene.things[k]
-    alone = len(matching(scene, shape=thing.shape)) == 1
-    asks = asks or dice.pick(("colour", "size") if alone else ("size",))
+    asks = asks or dice.pick(("colour", "colour", "size", "written", "across", "upright"))
+    if not _value(thing, asks):
+        return None
     if asks == "colour":
-        if not alone:
+        if len(matching(scene, shape=thing.shape)) > 1:
             return None
         true_name, false_name = f"the {thing.shape}", f"the {shape}"
-    elif asks in ("size", "written") and (asks == "size" or thing.text):
-        true_name, false_name = f"the {thing.name}", f"the {thing.colour} {shape}"
     else:
-        return None
-    return Premise(
-        k,
-        true_name,
-        false_name,
-        asks,
-        f"object: {thing.shape} -> {shape}",
-        f"there is no {shape} in the picture",
-    )
+        true_name, false_name = f"the {thing.name}", f"the {thing.colour} {shape}"
+    altered = f"object: {thing.shape} -> {shape}"
+    why = f"there is no {shape} in the picture"
+    return Premise(k, true_name, false_name, asks, altered, why)
 
 
 def relation_premise(scene: Scene, dice: Dice, asks: str = "") -> Premise | None:
@@ -130,8 +141,8 @@ def attribute_premise(scene: Scene, dice: Dice, asks: str = "") -> Premise | Non
     """Ask about an object that is there, but not of that colour or size."""
     k = dice.below(len(scene.things))
     thing = scene.things[k]
-    asks = asks or dice.pick(("colour", "size", "written"))
-    if asks == "written" and not thing.text:
+    asks = asks or dice.pick(("colour", "colour", "size", "written", "across", "upright"))
+    if not _value(thing, asks):
         return None
     same = matching(scene, shape=thing.shape)
     if asks == "colour":  # of a size it does not have
@@ -151,7 +162,7 @@ def attribute_premise(scene: Scene, dice: Dice, asks: str = "") -> Premise | Non
     close = [c for c in absent if matching(scene, colour=c)]
     wrong = dice.pick(close) if close and dice.chance(0.5) else dice.pick(absent)
     shown = [t.colour for t in scene.things if t.shape == thing.shape]
-    many = f"the {thing.shape}{'es' if thing.shape == 'cross' else 's'} are {listed(shown)}"
+    many = f"the {plural({'shape': thing.shape})} are {listed(shown)}"
     return Premise(
         k,
         f"the {thing.name}",
@@ -173,8 +184,3 @@ PREMISES: dict[str, Callable[[Scene, Dice, str], Premise | None]] = {
 def listed(words: Sequence[str]) -> str:
     """Join words as in "red, blue and green"."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def an(words: str) -> str:
-    """Put "a" or "an" before a name."""
-    return article(words)

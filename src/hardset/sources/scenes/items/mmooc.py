@@ -36,8 +36,8 @@ _SCENARIO = {
 
 def make(place: Place) -> list[Item]:
     """Make one item; shifts and formats take turns, each pair once in 24."""
-    shift = SHIFTS[place.turn % len(SHIFTS)]
-    form = FORMS[(place.turn // len(SHIFTS) + place.turn) % len(FORMS)]
+    lap, nth = divmod(place.turn, len(SHIFTS))
+    shift, form = SHIFTS[nth], FORMS[(lap + nth) % len(FORMS)]
     build = _in_context if shift in IC else _out_of_context
     for scene, dice in place.tries():
         item = build(place, scene, dice, shift, form)
@@ -74,9 +74,8 @@ def _in_context(place: Place, scene: Scene, dice: Dice, shift: str, form: Form) 
     at = place.letter(place.turn)
     choosing = form == "choice"
     if shift == "PA":
-        why = (
-            f"nothing in the picture tells the rest ({question.text.rpartition(', and ')[2][:-1]})"
-        )
+        rest = question.text.rpartition(", and ")[2]
+        why = f'nothing in the picture answers "{rest}"'
     else:
         why = f"in truth {question.reason}"
     return place.item(

@@ -61,7 +61,7 @@ def make(place: Place) -> list[Item]:
                     },
                     choices=tuple(sentence(f"{join(fact, a, reason, b)}.") for a, b in mixes),
                     answer="ABCD"[at],
-                    explanation=f"{fact.say(True)} and {reason.say(True)}.",
+                    explanation=f"{join(fact, True, reason, True)}.",
                     category=category,
                     pair=place.name(),
                     role=("POS", "NEG")[offset],

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from hardset.records import Form
 from hardset.sources.scenes.dice import Dice
-from hardset.sources.scenes.facts import matching, names
+from hardset.sources.scenes.facts import matching, names, plural
 from hardset.sources.scenes.graph import (
     COLOURS,
     DIGITS,
@@ -67,7 +67,8 @@ def _several(scene: Scene, dice: Dice, form: Form) -> Shifted | None:
     if form == "choice":
         others = dice.sample([c for c in COLOURS if c not in colours], 2)
         choices = (*dice.sample(colours, 2), *others)
-    why = f"there are {len(colours)} objects of the shape {shape}, and it is unclear which is meant"
+    several = plural({"shape": shape})
+    why = f"there are {len(colours)} {several}, and it is unclear which is meant"
     return Shifted(text, why, "coarse perception", choices)
 
 
