@@ -148,7 +148,7 @@ def run(
             concurrency=concurrency,
             timeout=timeout,
             retries=retries,
-            budget=Budget.parse(budget, price) if budget else None,
+            budget=Budget.parse(budget, _prices(price)) if budget else None,
         ),
         runs=runs,
         store=store,
@@ -265,6 +265,18 @@ def doctor(
     from hardset import doctor
 
     return doctor.examine(model or [], base_url=base_url, key_env=key_env)
+
+
+def _prices(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        price_in, price_out = (float(part.strip().removeprefix("$")) for part in text.split(","))
+    except ValueError:
+        raise UsageError(
+            f"--price takes dollars a million tokens in and out, like 2.50,10, not {text!r}"
+        ) from None
+    return price_in, price_out
 
 
 def _options(pairs: list[str] | None, **given: Any) -> dict[str, Any]:

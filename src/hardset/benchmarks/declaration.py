@@ -7,7 +7,7 @@ metrics follow. `run.py` is the one conductor that walks the road with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from hardset.records import Item, Judged, Message, Metric, Reading, Sampling, State
 
@@ -35,7 +35,8 @@ class Benchmark:
     cuts: ClassVar[Sequence[str]] = ("category",)  # columns the report draws bars by
 
     revision: str = ""  # of the data; `run` puts it in the manifest
-    notices: list[str]  # what the reader must know about the data, said once
+    notices: Sequence[str] = ()  # what the reader must know about the data, said once
+    given: Mapping[str, Any] = {}  # the options it was made with, for the manifest
 
     def items(self) -> Iterator[Item]:
         """Yield the items, in a fixed order, as a stream. Called more than once a run."""
@@ -69,4 +70,3 @@ class Benchmark:
     def measure(self, outcomes: pl.DataFrame) -> list[Metric]:
         """Compute the metrics from the outcome columns (see `run.COLUMNS`)."""
         raise NotImplementedError
-

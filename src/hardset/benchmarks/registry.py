@@ -99,7 +99,9 @@ def make(name: str, **given: Any) -> Benchmark:
     missing = [k for k, p in accepted.items() if p.default is p.empty and k not in ready]
     if missing:
         raise UsageError(f"{name} needs {' and '.join('--' + key for key in missing)}")
-    return cls(**ready)
+    benchmark = cls(**ready)
+    benchmark.given = ready
+    return benchmark
 
 
 def _typed(name: str, key: str, value: Any, annotation: Any) -> Any:

@@ -1,0 +1,385 @@
+"""The conductor: walks a benchmark down the road with a model, and leaves a run folder.
+
+It walks the items twice. The first walk *asks*: when it ends, every reply is in the store.
+The second walk *reads*: items in order, replies from the store, outcomes into columns, metrics,
+report. So nothing large is held in memory, and resuming, re-reading and scoring replies made
+elsewhere are the same second walk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import itertools
+import os
+import platform
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+import hardset
+from hardset.ask import INTERRUPTED, Asked, Limits, Model, Store, Tally, ask
+from hardset.benchmarks.declaration import Benchmark
+from hardset.errors import UsageError
+from hardset.images import BadMedia, Library
+from hardset.records import (
+    Image,
+    Item,
+    Judged,
+    Message,
+    Metric,
+    Outcome,
+    Prompt,
+    Reading,
+    Reply,
+    Sampling,
+    State,
+)
+from hardset.reports import folder
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CHUNK = 2048  # items read off, and rows turned into columns, at a time
+
+COLUMNS = (
+    "index item repeat state answer rule evidence right reason reply finish answerable gold form "
+    "category pair role parent group source sha256 question"
+).split()
+"""The columns of `outcomes.parquet`, before those of further readings and of the items' tags."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How to walk: how much of the benchmark, how often, and within which limits."""
+
+    repeats: int = 1
+    limit: int | None = None  # the first so many items only
+    blind: bool = False  # send no image
+    sampling: Sampling | None = None  # None: the benchmark's own
+    limits: Limits = field(default_factory=Limits)
+    runs: Path = Path("runs")
+    store: Path | None = None  # None: `runs/store.sqlite`
+    draws: int = 10_000  # bootstrap draws
+    seed: int = 0  # of the bootstrap and of the report's sample
+
+
+@dataclass(kw_only=True)
+class Run:
+    """One walk: what was run, what it gave, and how it ended."""
+
+    benchmark: Benchmark
+    model: str
+    settings: Settings
+    started: datetime
+    asked: Asked | None = None
+    stopped: str | None = None  # why asking ended early, if it did
+    outcomes: pl.DataFrame | None = None  # None: interrupted, nothing was read off
+    metrics: list[Metric] = field(default_factory=list)
+    manifest: dict[str, Any] = field(default_factory=dict)
+    folder: Path | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a person or the system stopped the asking: there is then no report."""
+        return self.outcomes is None
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are: items times repeats."""
+        return 0 if self.outcomes is None else len(self.outcomes)
+
+    def reasons(self) -> list[tuple[str, int]]:
+        """Say why rows failed, and how many for each reason, most first."""
+        if self.outcomes is None:
+            return []
+        failed = [state.value for state in State if state.failed]
+        lost = self.outcomes.filter(self.outcomes["state"].is_in(failed))
+        return lost["reason"].value_counts(sort=True).rows()
+
+    @property
+    def failed(self) -> int:
+        """How many rows failed."""
+        return sum(count for _, count in self.reasons())
+
+
+def walk(benchmark: Benchmark, settings: Settings) -> Iterator[tuple[Item, Prompt]]:
+    """Yield every item with every repeat's prompt, in the one fixed order of the run."""
+    sampling = settings.sampling or benchmark.sampling
+    items = itertools.islice(benchmark.items(), settings.limit)
+    for item in items:
+        messages = tuple(benchmark.prompt(item))
+        if settings.blind:
+            messages = tuple(_without_images(message) for message in messages)
+        for repeat in range(settings.repeats):
+            yield item, Prompt(messages=messages, sampling=sampling, repeat=repeat)
+
+
+def _without_images(message: Message) -> Message:
+    return Message(
+        message.role, tuple(part for part in message.content if not isinstance(part, Image))
+    )
+
+
+def settle(benchmark: Benchmark, item: Item, repeat: int, reply: Reply) -> Outcome:
+    """Turn one reply, or the failure in its place, into the row's outcome."""
+    judged: dict[str, Judged] = {}
+    reason = ""
+    if reply.failure is not None:
+        state, reason = reply.failure.state, reply.failure.reason
+    elif reply.finish == "content_filter":
+        state, reason = State.PROVIDER_REFUSED, "the endpoint's content filter ended the reply"
+    elif reply.finish == "length":
+        state, reason = State.TRUNCATED, "cut off by the token limit"
+    else:
+        try:
+            judged = benchmark.judge(item, reply.text)
+            state = next(iter(judged.values())).reading.state
+        except Exception as error:  # a plug-in's reader: the row is unparsed, the run goes on
+            judged = {}
+            state, reason = State.UNPARSED, f"the reader failed: {type(error).__name__}: {error}"
+    if not judged:
+        judged = {name: Judged(reading=Reading(state=state)) for name in benchmark.readings}
+    return Outcome(
+        item=item.id,
+        repeat=repeat,
+        state=state,
+        readings=judged,
+        reason=reason,
+        text=reply.text,
+        finish=reply.finish,
+    )
+
+
+def row(index: int, item: Item, outcome: Outcome) -> dict[str, Any]:
+    """Flatten an item and its outcome into one row of `outcomes.parquet`."""
+    (_, first), *others = outcome.readings.items()
+    flat: dict[str, Any] = {
+        "index": index,
+        "item": item.id,
+        "repeat": outcome.repeat,
+        "state": outcome.state.value,
+        "answer": first.reading.answer,
+        "rule": first.reading.rule,
+        "evidence": first.reading.evidence,
+        "right": first.right,
+        "reason": outcome.reason,
+        "reply": outcome.text,
+        "finish": outcome.finish,
+        "answerable": item.answerable,
+        "gold": item.answer,
+        "form": item.form,
+        "category": item.category,
+        "pair": item.pair,
+        "role": item.role,
+        "parent": item.parent,
+        "group": item.group,
+        "source": item.source,
+        "sha256": outcome.sha256,
+        "question": item.question,
+    }
+    for name, judged in others:
+        flat[f"{name}_state"] = judged.reading.state.value
+        flat[f"{name}_answer"] = judged.reading.answer
+        flat[f"{name}_rule"] = judged.reading.rule
+        flat[f"{name}_right"] = judged.right
+    for tag, value in item.tags.items():
+        flat.setdefault(tag, value)
+    return flat
+
+
+def read_off(
+    benchmark: Benchmark,
+    settings: Settings,
+    replies: Callable[[int, int], Sequence[Reply]],
+    known: Callable[[Image], str],
+) -> pl.DataFrame:
+    """Walk the items again and read every reply off: the outcomes as columns, in item order.
+
+    `replies(start, stop)` returns the replies of that stretch of the walk; `known(image)` an
+    image's sha256, or "" where it was never seen.
+    """
+    import polars as pl
+
+    frames = []
+    walked = walk(benchmark, settings)
+    start = 0
+    while chunk := list(itertools.islice(walked, CHUNK)):
+        rows = []
+        for offset, ((item, prompt), reply) in enumerate(
+            zip(chunk, replies(start, start + len(chunk)), strict=True)
+        ):
+            outcome = settle(benchmark, item, prompt.repeat, reply)
+            if item.images and not settings.blind:
+                outcome = msgspec.structs.replace(outcome, sha256=known(item.images[0]))
+            rows.append(row(start + offset, item, outcome))
+        names = list(dict.fromkeys(itertools.chain.from_iterable(rows)))
+        frames.append(
+            pl.DataFrame(
+                {name: [line.get(name, _EMPTY.get(name, "")) for line in rows] for name in names},
+                schema_overrides={"index": pl.UInt32, "repeat": pl.UInt16},
+            )
+        )
+        start += len(chunk)
+    if not frames:
+        raise UsageError(f"{benchmark.name} gave no items; check the data and --limit")
+    joined = pl.concat(frames, how="diagonal")
+    return joined.with_columns(pl.col(pl.String).fill_null(""))
+
+
+_EMPTY: dict[str, Any] = {"right": False, "answerable": True}
+
+
+def evaluate(
+    benchmark: Benchmark,
+    model: Model,
+    settings: Settings | None = None,
+    *,
+    progress: Callable[[Tally], None] | None = None,
+) -> Run:
+    """Run a benchmark on a model and write `runs/<benchmark>/<model>/<time>/`.
+
+    What is already in the store is not asked again, so running the same thing twice resumes it.
+
+    Raises:
+        UsageError: the data or the settings are not usable as given.
+    """
+    settings = settings or Settings()
+    run = Run(benchmark=benchmark, model=model.name, settings=settings, started=datetime.now(UTC))
+    with Store(settings.store or settings.runs / "store.sqlite") as store:
+        library = Library(store, openers=benchmark.openers, takes=frozenset(model.takes))
+        run.asked = _on_a_loop(_ask(benchmark, model, settings, store, library, progress))
+        run.stopped = run.asked.stopped
+        if run.stopped == INTERRUPTED:
+            return run
+        fetch = partial(run.asked.fetch, store)
+        run.outcomes = read_off(benchmark, settings, fetch, partial(_hash, library))
+    run.metrics = benchmark.measure(run.outcomes)
+    run.manifest = manifest(run, model)
+    run.folder = folder.new_folder(settings.runs, benchmark.name, model.name, run.started)
+    folder.write_folder(run.folder, run.manifest, run.metrics, run.outcomes)
+    write_report(run.folder / folder.REPORT, [run])
+    return run
+
+
+async def _ask(
+    benchmark: Benchmark,
+    model: Model,
+    settings: Settings,
+    store: Store,
+    library: Library,
+    progress: Callable[[Tally], None] | None,
+) -> Asked:
+    """Make the store complete, stopping cleanly at the first Ctrl-C or SIGTERM."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def halt(number: int) -> None:
+        stop.set()
+        loop.remove_signal_handler(number)  # a second one is not waited for
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # Not on Windows, nor outside the main thread: there the caller's own handling stays.
+        with suppress(NotImplementedError, ValueError, RuntimeError):
+            loop.add_signal_handler(number, halt, number)
+    total = benchmark.total()
+    if total is not None:
+        total = min(total, total if settings.limit is None else settings.limit) * settings.repeats
+    prompts = ((prompt, item) for item, prompt in walk(benchmark, settings))
+    async with model:
+        return await ask(
+            prompts, model, store, library, settings.limits, progress, stop, total=total
+        )
+
+
+def _on_a_loop(work: Coroutine[Any, Any, Asked]) -> Asked:
+    """Run on uvloop where there is one: less CPU a request."""
+    if sys.platform == "win32":
+        return asyncio.run(work)
+    import uvloop
+
+    return uvloop.run(work)
+
+
+def _hash(library: Library, image: Image) -> str:
+    """Name an image's content, as far as it was looked at."""
+    try:
+        found = library.known(image)
+    except BadMedia:
+        return ""
+    return found.sha256 if found else ""
+
+
+def manifest(run: Run, model: Model) -> dict[str, Any]:
+    """Say what was run: all that can change from one run to the next, and no secret."""
+    asked, benchmark, settings = run.asked, run.benchmark, run.settings
+    messages = next((prompt.messages for _, prompt in walk(benchmark, settings)), ())
+    first = [
+        # An image given as a data: URL is bytes, and bytes have no place in a log.
+        {"role": turn.role, "content": [_named(part) for part in turn.content]}
+        for turn in messages
+    ]
+    return {
+        "hardset": hardset.__version__,
+        "benchmark": benchmark.name,
+        "title": benchmark.title,
+        "paper": benchmark.paper,
+        "revision": benchmark.revision,
+        "options": {key: str(value) for key, value in benchmark.given.items()},
+        "model": model.name,
+        "model_options": dict(model.options),
+        "sampling": msgspec.structs.asdict(settings.sampling or benchmark.sampling),
+        "repeats": settings.repeats,
+        "limit": settings.limit,
+        "blind": settings.blind,
+        "draws": settings.draws,
+        "first_prompt": first,
+        "prompts_sha256": hashlib.sha256(asked.keys).hexdigest() if asked else "",
+        "notices": list(benchmark.notices),
+        "started": run.started.isoformat(timespec="seconds"),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "stopped": run.stopped,
+        "rows": run.rows,
+        "asked": asked.asked if asked else 0,
+        "from_store": asked.stored if asked else 0,
+        "tokens_in": asked.tokens_in if asked else 0,
+        "tokens_out": asked.tokens_out if asked else 0,
+        "asking_seconds": round(asked.seconds, 3) if asked else 0.0,
+        "host": {
+            "python": platform.python_version(),
+            "system": platform.platform(),
+            "cpus": os.cpu_count(),
+            **{name: version(name) for name in ("aiohttp", "numpy", "pillow", "polars")},
+        },
+    }
+
+
+def _named(part: str | Image) -> str | dict[str, str]:
+    if isinstance(part, str):
+        return part
+    return {"image": "data:…" if part.where.startswith("data:") else part.where}
+
+
+def write_report(path: Path, runs: Sequence[Run]) -> None:
+    """Write one self-contained page over runs of one benchmark, with a sample of their items."""
+    from hardset.reports import html
+
+    views = [run.view() for run in runs]
+    wanted = set(html.choose([view.outcomes for view in views]))
+    library = Library(openers=runs[0].benchmark.openers)
+    shown: dict[int, html.Shown] = {}
+    for index, (item, _) in enumerate(walk(runs[0].benchmark, runs[0].settings)):
+        if index in wanted:
+            shown[index] = html.Shown(
+                item, library.thumbnail(item.images[0]) if item.images else None
+            )
+    html.write_report(path, views, shown)
