@@ -47,6 +47,23 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(text.lower())
 
 
+_ASKS_FOR: tuple[tuple[str, Sequence[str]], ...] = (
+    ("colour is", COLOURS),
+    ("shape is", SHAPES),
+    ("word is", WORDS_SHOWN),
+    ("digit is", DIGITS),
+    ("small or large", SIZES),
+    ("left half or the right half", ("left", "right")),
+    ("top half or the bottom half", ("top", "bottom")),
+)
+
+
+def answers_to(question: str) -> Sequence[str]:
+    """Return the words that answer an open question of this language, by its words alone."""
+    question = question.lower()
+    return next((words for phrase, words in _ASKS_FOR if phrase in question), ())
+
+
 class Question(Struct, frozen=True):
     """A question with its exact answer, in lower case.
 
