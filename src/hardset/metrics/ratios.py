@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from math import fsum
 from typing import Literal
 
@@ -14,8 +17,6 @@ from hardset.metrics.bootstrap import (
     Floats,
     Patterns,
     draw,
-    draw_one_by_one,
-    generator,
     patterns,
     percentiles,
 )
@@ -23,6 +24,9 @@ from hardset.metrics.interval import wilson
 from hardset.records import Metric
 
 LEVEL = 0.95
+WILSON = "wilson"
+WILSON_CLUSTERS = "wilson (clusters)"
+BOOTSTRAP = "cluster-bootstrap"
 _CLUSTER = "\0cluster"  # names no outcome column has
 _DIGITS = 9  # contributions are equal to this many decimals: sums in any order agree
 
@@ -57,8 +61,8 @@ def estimate(
     The interval is Wilson's where every cluster adds at most one row to the denominator, and
     else the percentile interval of a cluster bootstrap; where all clusters agree, so that
     the bootstrap has nothing to vary, Wilson's with the clusters as the trials. `method` says
-    which. What a metric gets depends neither on the order of the rows, nor on the names of the
-    clusters, nor on what else is estimated.
+    which. What a metric gets depends neither on the order of the rows nor on the names of the
+    clusters.
 
     Args:
         frame: one row an outcome, with the columns that the ratios and cuts name.
@@ -74,7 +78,13 @@ def estimate(
     Returns:
         In the order of `by`, then slices sorted, then `ratios`. A cut of an empty frame has
         no slices, except overall, where every ratio is undefined (value None).
+
+    Raises:
+        ValueError: if two of the ratios have one name.
     """
+    names_taken = [ratio.name for ratio in ratios]
+    if len(set(names_taken)) < len(names_taken):
+        raise ValueError(f"two ratios of one estimate share a name: {sorted(names_taken)}")
     frame = frame.lazy().select(
         _cluster_id(frame, cluster),
         *(
@@ -87,11 +97,14 @@ def estimate(
             for side, expression in (("top", ratio.top), ("bottom", ratio.bottom))
         ),
     ).collect()  # fmt: skip
-    found: list[Metric] = []
-    for names in by:
-        for cut, sums in _slices(frame, names, len(ratios)):
-            found += _slice(sums, ratios, cut, reading, draws, seed)
-    return found
+
+    def work(part: tuple[dict[str, str], Floats]) -> list[Metric]:
+        cut, sums = part
+        return _slice(sums, ratios, cut, reading, draws, seed)
+
+    parts = (part for names in by for part in _slices(frame, names, len(ratios)))
+    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:  # numpy's draws run in parallel
+        return list(chain.from_iterable(pool.map(work, parts)))
 
 
 def _cluster_id(frame: pl.DataFrame, cluster: str | None) -> pl.Expr:
@@ -140,26 +153,26 @@ def _slice(
     """Work the ratios out in one slice."""
     every = [patterns(sums[:, 2 * i], sums[:, 2 * i + 1]) for i in range(len(ratios))]
     methods = [_method(one) for one in every]
-    crowd = [i for i, m in enumerate(methods) if m == "cluster-bootstrap" and every[i].many]
-    drawn: dict[int, tuple[Floats, Floats]] = {}
-    if crowd:
-        together = draw_one_by_one([every[i] for i in crowd], draws, generator(seed, "", cut))
-        drawn = dict(zip(crowd, together, strict=True))
+    several = {
+        ratio.name: one
+        for ratio, one, method in zip(ratios, every, methods, strict=True)
+        if method == BOOTSTRAP
+    }
+    drawn = draw(several, cut, draws, seed) if several else {}
     found = []
-    for i, (ratio, one, method) in enumerate(zip(ratios, every, methods, strict=True)):
+    for ratio, one, method in zip(ratios, every, methods, strict=True):
         numerator = fsum(one.top * one.counts)
         denominator = fsum(one.bottom * one.counts)
         value = numerator / denominator if denominator else None
         low: float | None = None
         high: float | None = None
-        if method == "wilson":
+        if method == WILSON:
             low, high = wilson(numerator, denominator, LEVEL)
-        elif method == "wilson (clusters)" and value is not None:
+        elif method == WILSON_CLUSTERS and value is not None:
             clusters = int(one.counts[one.bottom > 0].sum())
             low, high = wilson(value * clusters, clusters, LEVEL)
         elif method:
-            resampled = drawn.get(i) or draw(one, draws, generator(seed, ratio.name, cut))
-            low, high, undefined = percentiles(*resampled, LEVEL)
+            low, high, undefined = percentiles(*drawn[ratio.name], LEVEL)
             if undefined:
                 method += f" ({undefined} of {draws} draws undefined)"
         found.append(
@@ -188,9 +201,9 @@ def _method(one: Patterns) -> str:
         return ""
     top, bottom = one.top, one.bottom
     if np.isin(bottom, (0, 1)).all() and ((top == 0) | (top == bottom)).all():
-        return "wilson"
+        return WILSON
     own = top[counted] / bottom[counted]
     same = np.ptp(own) < 10.0**-_DIGITS and not top[~counted].any()
     if same and 0 <= own[0] <= 1:
-        return "wilson (clusters)"
-    return "cluster-bootstrap"
+        return WILSON_CLUSTERS
+    return BOOTSTRAP
