@@ -51,13 +51,6 @@ if TYPE_CHECKING:
 
 CHUNK = 2048  # items read off, and rows turned into columns, at a time
 
-COLUMNS = (
-    "index item repeat state answer rule evidence right reason reply finish answerable gold form "
-    "category pair role parent group source sha256 question"
-).split()
-"""The columns of `outcomes.parquet`, before those of further readings and of the items' tags."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """How to walk: how much of the benchmark, how often, and within which limits."""
@@ -161,7 +154,10 @@ def settle(benchmark: Benchmark, item: Item, repeat: int, reply: Reply) -> Outco
 
 
 def row(index: int, item: Item, outcome: Outcome) -> dict[str, Any]:
-    """Flatten an item and its outcome into one row of `outcomes.parquet`."""
+    """Flatten an item and its outcome into one row of `outcomes.parquet`.
+
+    The columns are these names, then four for each further reading, then one for each tag.
+    """
     (_, first), *others = outcome.readings.items()
     flat: dict[str, Any] = {
         "index": index,

@@ -68,5 +68,5 @@ class Benchmark:
         }
 
     def measure(self, outcomes: pl.DataFrame) -> list[Metric]:
-        """Compute the metrics from the outcome columns (see `run.COLUMNS`)."""
+        """Compute the metrics from the outcome columns (see `run.row`)."""
         raise NotImplementedError
