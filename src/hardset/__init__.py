@@ -1,5 +1,60 @@
-"""hardset builds, runs and scores hard sets for vision-language models."""
+"""hardset builds, runs and scores hard sets for vision-language models.
+
+    import hardset
+
+    run = hardset.evaluate(hardset.make_benchmark("scenes", n=50), hardset.make_model("local/scout"))
+    run.metrics[0].value, run.outcomes
+
+Every name below is imported when it is first used, so that `import hardset` costs nothing.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from hardset.ask import Budget as Budget
+    from hardset.ask import Limits as Limits
+    from hardset.benchmarks.declaration import Benchmark as Benchmark
+    from hardset.benchmarks.registry import make as make_benchmark
+    from hardset.errors import UsageError as UsageError
+    from hardset.models import make_model as make_model
+    from hardset.run import Settings as Settings
+    from hardset.run import evaluate as evaluate
+    from hardset.run import write_report as write_report
+
+_LAZY = {
+    "Benchmark": "hardset.benchmarks.declaration:Benchmark",
+    "Budget": "hardset.ask:Budget",
+    "Limits": "hardset.ask:Limits",
+    "Settings": "hardset.run:Settings",
+    "UsageError": "hardset.errors:UsageError",
+    "evaluate": "hardset.run:evaluate",
+    "make_benchmark": "hardset.benchmarks.registry:make",
+    "make_model": "hardset.models:make_model",
+    "write_report": "hardset.run:write_report",
+}
+
+__all__ = [
+    "Benchmark",
+    "Budget",
+    "Limits",
+    "Settings",
+    "UsageError",
+    "__version__",
+    "evaluate",
+    "make_benchmark",
+    "make_model",
+    "write_report",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'hardset' has no attribute {name!r}")
+    from importlib import import_module
+
+    module, _, attribute = _LAZY[name].partition(":")
+    return getattr(import_module(module), attribute)
