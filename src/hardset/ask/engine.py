@@ -14,7 +14,7 @@ import os
 import random
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Any, Protocol
@@ -36,7 +36,7 @@ FIRST_CHUNK = 16  # the first is small, so that the first request is soon; each 
 LOW = 128  # rows left to ask below which the next chunk is made ready
 BREATH = 0.01  # seconds a model that never waits may keep the event loop from everything else
 TICK = 0.1  # seconds between two reports of progress
-BACKOFF = 0.5  # seconds: the longest wait before the second attempt; it doubles each time
+BACKOFF = 1.0  # seconds: the longest wait before the second attempt; it doubles each time
 LONGEST_BACKOFF = 30.0
 
 
@@ -78,8 +78,6 @@ async def ask(
     *,
     total: int | None = None,
     rng: random.Random | None = None,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> Asked:
     """Make the store hold a reply to every prompt, as far as the limits allow.
 
@@ -93,8 +91,6 @@ async def ask(
         stop: when set, nothing more is asked, and what is in flight has `limits.grace` seconds.
         total: how many prompts there are, for the tally.
         rng: spreads the waits before further attempts.
-        clock: seconds, monotonic, for the pace.
-        sleep: waits, for the pace and between attempts.
 
     Returns:
         The counts and every prompt's key. Rows that failed are in it as rows.
@@ -111,8 +107,8 @@ async def ask(
     purse = Purse(None if getattr(model, "free", False) else limits.budget)
     # With a budget the first request goes alone: its cost says how many more may go out at once.
     start = START if purse.budget is None else 1
-    pace = Pace(most, start=start, longest=limits.pause, clock=clock, sleep=sleep)
-    run = _Run(model, store, library, limits, purse, pace, rng or random.Random(), sleep)
+    pace = Pace(most, start=start, longest=limits.pause)
+    run = _Run(model, store, library, limits, purse, pace, rng or random.Random())
     run.tally.total = total
     return await run.go(prompts, progress, stop)
 
@@ -129,10 +125,9 @@ class _Run:
         purse: Purse,
         pace: Pace,
         rng: random.Random,
-        sleep: Callable[[float], Awaitable[None]],
     ) -> None:
         self.model, self.store, self.library, self.limits = model, store, library, limits
-        self.purse, self.pace, self.rng, self.sleep = purse, pace, rng, sleep
+        self.purse, self.pace, self.rng = purse, pace, rng
         self.tally = Asked(began=time.time())
         self.ready: deque[Row] = deque()
         self.open: dict[bytes, int] = {}  # keys not settled yet, and how many prompts share each
@@ -375,8 +370,8 @@ class _Run:
         Returns:
             Whether to go on: False if the run was halted.
         """
-        longest = min(BACKOFF * 2 ** (attempt - 1), LONGEST_BACKOFF)
-        nap = asyncio.ensure_future(self.sleep(self.rng.uniform(0.0, longest)))
+        longest = min(BACKOFF * 2 ** (attempt - 2), LONGEST_BACKOFF)
+        nap = asyncio.ensure_future(asyncio.sleep(self.rng.uniform(0.0, longest)))
         alarm = asyncio.ensure_future(self.halted.wait())
         try:
             await asyncio.wait((nap, alarm), return_when=asyncio.FIRST_COMPLETED)
@@ -409,7 +404,7 @@ class _Run:
         """When told to stop, ask nothing more, and let what is in flight come in for a while."""
         await stop.wait()
         self.halt(INTERRUPTED)
-        await self.sleep(self.limits.grace)
+        await asyncio.sleep(self.limits.grace)
         self.over.set()
 
     async def report(self, progress: Callable[[Tally], None], begin: float) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
 
 START = 8
 ROUND = 2  # replies a slot in one measurement
@@ -19,33 +18,24 @@ HOLD = 4  # measurements to stay on a plateau before trying again
 
 
 class Pace:
-    """A gate with a level. All calls are from one event loop.
+    """A gate with a level. It is made and used on one event loop, whose clock it goes by.
 
     Args:
         most: the level's upper limit, at least 1.
         start: the first level.
         longest: the longest pause, in seconds, whatever the endpoint asks for.
-        clock: seconds, monotonic.
-        sleep: waits for seconds of that clock.
     """
 
-    def __init__(
-        self,
-        most: int,
-        *,
-        start: int = START,
-        longest: float = 120.0,
-        clock: Callable[[], float],
-        sleep: Callable[[float], Awaitable[None]],
-    ) -> None:
+    def __init__(self, most: int, *, start: int = START, longest: float = 120.0) -> None:
         self.most = most
         self.level = min(start, most)
         self.in_flight = 0
-        self._clock, self._sleep, self._longest = clock, sleep, longest
+        self._loop = asyncio.get_running_loop()
+        self._longest = longest
         self._waiting: deque[asyncio.Future[bool]] = deque()
         self._closed = False
         self._paused_until = 0.0
-        self._pausing: asyncio.Task[None] | None = None
+        self._pausing: asyncio.TimerHandle | None = None
         self._limited = False  # the endpoint has shown a limit: climb by one from now on
         self._slower: tuple[int, float] | None = None  # the level before, its replies a second
         self._hold = 0
@@ -64,7 +54,7 @@ class Pace:
         if self._pausing is None and self.in_flight < self.level and not self._waiting:
             self.in_flight += 1
             return self._crowd
-        turn: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        turn: asyncio.Future[bool] = self._loop.create_future()
         self._waiting.append(turn)
         try:
             return self._crowd if await turn else None
@@ -109,7 +99,7 @@ class Pace:
     @property
     def waits(self) -> float:
         """For how many more seconds every request is paused."""
-        return max(0.0, self._paused_until - self._clock()) if self._pausing else 0.0
+        return max(0.0, self._paused_until - self._loop.time()) if self._pausing else 0.0
 
     def _learn(self, strained: bool, asked_to_wait: bool) -> None:
         self._count += 1
@@ -128,7 +118,7 @@ class Pace:
         """Choose the next level at the end of a round."""
         if not self._full:
             return  # the level was no limit: the round says nothing about it
-        rate = self._count / max(self._clock() - self._began, 1e-9)
+        rate = self._count / max(self._loop.time() - self._began, 1e-9)
         if self._hold:
             self._hold -= 1
             self._slower = None
@@ -143,23 +133,22 @@ class Pace:
             self.level = min(2 * self.level, self.most)
 
     def _begin_round(self) -> None:
-        self._began = self._clock()
+        self._began = self._loop.time()
         self._count = 0
         self._strained = 0
         self._full = False
 
     def _pause(self, seconds: float) -> None:
-        until = self._clock() + min(max(seconds, 0.0), self._longest)
-        self._paused_until = max(self._paused_until, until)
-        if self._pausing is None and not self._closed:
-            self._pausing = asyncio.get_running_loop().create_task(self._resume())
+        until = self._loop.time() + min(max(seconds, 0.0), self._longest)
+        if self._closed or until <= self._paused_until:
+            return
+        self._paused_until = until
+        if self._pausing is not None:
+            self._pausing.cancel()
+        self._pausing = self._loop.call_at(until, self._resume)
 
-    async def _resume(self) -> None:
-        try:
-            while (rest := self._paused_until - self._clock()) > 0:
-                await self._sleep(rest)
-        finally:
-            self._pausing = None
+    def _resume(self) -> None:
+        self._pausing = None
         self._admit()
 
     def _admit(self) -> None:
