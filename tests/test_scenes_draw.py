@@ -15,12 +15,12 @@ from hardset.sources.scenes.draw import (
     PAINT,
     draw,
     draw_address,
-    encode_png,
     label_box,
     open_scene,
     variant_box,
 )
 from hardset.sources.scenes.graph import DIFFICULTIES, SHAPES, SIDE, Scene, Thing, make_scene
+from hardset.sources.scenes.png import compress, encode_png
 
 GOLDEN = {  # sha256 of the pixels of the first scene of seed 0; a change asks for a new VERSION
     "easy": "7fd0f8414f4686103b5a4c0301a3986e0321c08d2551f4ca826090523dfcbe51",
@@ -55,6 +55,29 @@ def test_png_keeps_every_pixel_and_other_readers_agree():
     png = encode_png(pixels)
     assert (decode(png) == pixels).all()
     assert (np.asarray(Image.open(io.BytesIO(png)).convert("RGB")) == pixels).all()
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 255), st.integers(1, 1200)), min_size=1, max_size=30))
+def test_what_is_compressed_comes_back(runs):
+    data = np.repeat(*(np.array(part) for part in zip(*runs, strict=True))).astype(np.uint8)
+    assert zlib.decompress(compress(data)) == data.tobytes()
+
+
+@pytest.mark.parametrize("length", [*range(1, 24), *range(30, 40), *range(250, 270), 516, 517, 518])
+def test_runs_of_every_awkward_length_come_back(length):
+    for value in (0, 143, 144, 255):
+        data = np.array([7] + [value] * length + [7], np.uint8)
+        assert zlib.decompress(compress(data)) == data.tobytes()
+
+
+def test_a_stream_by_hand():
+    """One byte 0: header 78 01; bits 1, 10 (fixed, last), 00110000, 0000000; its checksum.
+
+    Bits in the order sent: 110 00110000 0000000 is 11000110 00000000 00, from the lowest bit
+    up 0x63 0x00 0x00; Adler-32 of one zero byte is 00 01 00 01.
+    """
+    assert compress(np.zeros(1, np.uint8)).hex() == "7801" + "630000" + "00010001"
 
 
 def test_an_address_draws_its_scene():

@@ -130,34 +130,28 @@ def _read(item: Item, text: str) -> Reading:
         return reading.read_choice(text, item.choices)
     if item.form == "braces":
         return reading.read_braces_lenient(text)
-    answer = _answer(item, text)
-    if answer.state is State.ANSWERED and _answer_first(item.question):
-        return answer
+    if item.form == "yes_no":
+        return reading.read_yes_no(text, item.question)
+    answer = reading.read_number(text) if item.form == "number" else _open(item.question, text)
+    if answer.state is State.ANSWERED and _two_parts(item.question):
+        return answer  # what the reply then says it cannot tell is the second part
     return reading.read_refusal(text, item.question) or answer
 
 
-def _answer_first(question: str) -> bool:
-    """Tell whether a denial is no refusal: of what is asked for, or of a second part only."""
-    question = question.lower()
-    return question.startswith(("is there", "do you see", "are there")) or any(
-        question.endswith(f", and {rest}?") for rest in UNKNOWABLE
-    )
+def _two_parts(question: str) -> bool:
+    """Tell whether a question has a second part, which no picture answers."""
+    return any(question.endswith(f", and {rest}?") for rest in UNKNOWABLE)
 
 
-def _answer(item: Item, text: str) -> Reading:
-    """Read a yes or no, a number, or the one word in the reply that can answer the question."""
+def _open(question: str, text: str) -> Reading:
+    """Read the one word of a reply that can answer the question, as its own words tell."""
     from hardset import reading
 
-    if item.form == "yes_no":
-        return reading.read_yes_no(text)
-    if item.form == "number":
-        return reading.read_number(text)
-    able = answers_to(item.question)
+    able = answers_to(question)
     found = [word for word in dict.fromkeys(tokens(text)) if word in able]
     if len(found) > 1:  # a reply that repeats the question names what stands in it, too
-        found = [word for word in found if word not in tokens(item.question)] or found
+        found = [word for word in found if word not in tokens(question)] or found
     if len(found) == 1:
-        return Reading(
-            state=State.ANSWERED, answer=found[0], rule="the one word that fits", evidence=found[0]
-        )
+        rule = "the one word that fits"
+        return Reading(state=State.ANSWERED, answer=found[0], rule=rule, evidence=found[0])
     return reading.read_open(text)

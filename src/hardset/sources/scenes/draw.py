@@ -10,8 +10,6 @@ that. An address may end in a variant, which spoils one object on purpose:
 
 from __future__ import annotations
 
-import struct
-import zlib
 from functools import cache, lru_cache
 from typing import Any
 
@@ -21,6 +19,7 @@ import numpy.typing as npt
 from hardset.sources.scenes import font
 from hardset.sources.scenes.dice import Dice
 from hardset.sources.scenes.graph import SIDE, VERSION, Scene, Thing, make_scene
+from hardset.sources.scenes.png import encode_png
 
 Pixels = npt.NDArray[np.uint8]
 _Ints = npt.NDArray[np.int32]
@@ -84,22 +83,6 @@ def draw(scene: Scene, variant: str = "") -> Pixels:
     if variant:
         _spoil(canvas, scene, variant)
     return canvas.astype(np.uint8)
-
-
-def encode_png(pixels: Pixels) -> bytes:
-    """Encode uint8 [H, W, 3] as a PNG without metadata."""
-    height, width, _ = pixels.shape
-    rows = np.empty((height, 1 + width * 3), np.uint8)
-    flat = pixels.reshape(height, width * 3)
-    rows[:, 0] = 2  # each row as its difference to the one above
-    rows[0, 1:] = flat[0]
-    np.subtract(flat[1:], flat[:-1], out=rows[1:, 1:])
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    body = zlib.compress(rows.tobytes(), 4)
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-        for kind, data in ((b"IHDR", header), (b"IDAT", body), (b"IEND", b""))
-    )
 
 
 def _ground(scene: Scene) -> _Ints:
