@@ -2,7 +2,8 @@
 
     import hardset
 
-    run = hardset.evaluate(hardset.make_benchmark("scenes", n=50), hardset.make_model("local/scout"))
+    scenes = hardset.make_benchmark("scenes", n=50)
+    run = hardset.evaluate(scenes, hardset.make_model("local/scout"))
     run.metrics[0].value, run.outcomes
 
 Every name below is imported when it is first used, so that `import hardset` costs nothing.
