@@ -1,0 +1,96 @@
+"""What a report is made from: finished runs, and the items picked to be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from hardset.records import Item, Metric
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunView:
+    """One model's finished run on a benchmark, as a report needs it.
+
+    Attributes:
+        model: its spec, `provider/model`.
+        benchmark: the benchmark's name; `title` and `paper` (a URL) describe it.
+        manifest: what `manifest.json` holds; the report's only date is its `started`.
+        metrics: all metrics, every cut and reading.
+        states: rows in every state, zeros included (`metrics.tally`).
+        outcomes: the outcome columns, one row an item and repeat.
+        notices: what the reader must know, said once.
+        headline: names of the metrics that lead; empty: the first six overall ones.
+        readings: names of the readings, the headline's first.
+        cuts: columns to draw bars by, and to filter the sample by.
+    """
+
+    model: str
+    benchmark: str
+    title: str
+    metrics: Sequence[Metric]
+    states: Mapping[str, int]
+    outcomes: pl.DataFrame
+    paper: str = ""
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    notices: Sequence[str] = ()
+    headline: Sequence[str] = ()
+    readings: Sequence[str] = ("default",)
+    cuts: Sequence[str] = ("category",)
+
+    @property
+    def leading(self) -> list[str]:
+        """The names of the metrics that lead."""
+        if self.headline:
+            return list(self.headline)
+        return list(dict.fromkeys(metric.name for metric in self.metrics if not metric.cut))[:6]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """An item picked for the browsable sample.
+
+    `index` is its position in the benchmark, which is the outcomes' `index`; `thumbnail` a
+    small image in a type that browsers show, or None where there is none.
+    """
+
+    index: int
+    item: Item
+    thumbnail: bytes | None = None
+    type: str = "image/jpeg"
+
+
+MetricKey = tuple[str, tuple[tuple[str, str], ...], str]
+"""What makes metrics of several runs comparable: name, slice and reading."""
+
+
+def key(metric: Metric) -> MetricKey:
+    """Give what a metric has in common with another run's."""
+    return metric.name, tuple(metric.cut.items()), metric.reading
+
+
+def side_by_side(runs: Sequence[RunView]) -> dict[MetricKey, list[Metric | None]]:
+    """Line the runs' metrics up, in the order of the first run that has them.
+
+    Returns:
+        For each key one metric a run, None where that run lacks it.
+    """
+    found: dict[MetricKey, list[Metric | None]] = {}
+    for i, run in enumerate(runs):
+        for metric in run.metrics:
+            found.setdefault(key(metric), [None] * len(runs))[i] = metric
+    return found
+
+
+def leading(runs: Sequence[RunView]) -> list[str]:
+    """Give the names of the metrics that lead the report, of all runs, in order."""
+    return list(dict.fromkeys(name for run in runs for name in run.leading))
+
+
+def cuts(runs: Sequence[RunView]) -> list[str]:
+    """Give the columns to cut by, of all runs, in order."""
+    return list(dict.fromkeys(cut for run in runs for cut in run.cuts))
