@@ -110,6 +110,11 @@ def test_another_wording_adds_a_line_and_changes_no_item():
         ("yes_no", "Is the star red?", "There is no star in the image.", State.ABSTAINED, ""),
         ("yes_no", "Is the star red, and who drew it?",
          "Yes. It is impossible to tell who drew it.", State.ANSWERED, "yes"),
+        ("open", "What colour is the star, and who drew it?",
+         "Red, but who drew it cannot be determined.", State.ANSWERED, "red"),
+        ("open", "What colour is the star, and who drew it?",
+         "I cannot tell.", State.ABSTAINED, ""),
+        ("open", "What colour is the star?", "It could be red or blue.", State.UNPARSED, ""),
         ("braces", "How many?", "2 + 5, so {7}", State.ANSWERED, "7"),
     ],
 )  # fmt: skip

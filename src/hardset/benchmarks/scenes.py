@@ -8,6 +8,7 @@ ZeroBench's many steps with subquestions. It needs no data and no network.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -124,34 +125,37 @@ class Scenes(Benchmark):
 
 
 def _read(item: Item, text: str) -> Reading:
+    if not any(item.question.endswith(f", and {rest}?") for rest in UNKNOWABLE):
+        return _read_one(item, text)
+    # A question in two parts: "It is red. I cannot tell who drew it." answers the one it can.
+    parts = [_read_one(item, part) for part in _PARTS.split(text) if part.strip()]
+    answered = [reading for reading in parts if reading.state is State.ANSWERED]
+    if len({reading.answer for reading in answered}) == 1:
+        return answered[0]
+    return _read_one(item, text)
+
+
+_PARTS = re.compile(r"(?<=[.!?;])\s+|\n+|,? (?:but|and|although|though|while) ")
+
+
+def _read_one(item: Item, text: str) -> Reading:
     from hardset import reading
 
+    question = item.question
     if item.form == "choice":
         return reading.read_choice(text, item.choices)
     if item.form == "braces":
         return reading.read_braces_lenient(text)
     if item.form == "yes_no":
-        return reading.read_yes_no(text, item.question)
-    answer = reading.read_number(text) if item.form == "number" else _open(item.question, text)
-    if answer.state is State.ANSWERED and _two_parts(item.question):
-        return answer  # what the reply then says it cannot tell is the second part
-    return reading.read_refusal(text, item.question) or answer
-
-
-def _two_parts(question: str) -> bool:
-    """Tell whether a question has a second part, which no picture answers."""
-    return any(question.endswith(f", and {rest}?") for rest in UNKNOWABLE)
-
-
-def _open(question: str, text: str) -> Reading:
-    """Read the one word of a reply that can answer the question, as its own words tell."""
-    from hardset import reading
-
+        return reading.read_yes_no(text, question)
+    refusal = reading.read_refusal(text, question)
+    if refusal is not None:
+        return refusal
+    if item.form == "number":
+        return reading.read_number(text, question)
     able = answers_to(question)
-    found = [word for word in dict.fromkeys(tokens(text)) if word in able]
-    if len(found) > 1:  # a reply that repeats the question names what stands in it, too
-        found = [word for word in found if word not in tokens(question)] or found
-    if len(found) == 1:
-        rule = "the one word that fits"
-        return Reading(state=State.ANSWERED, answer=found[0], rule=rule, evidence=found[0])
-    return reading.read_open(text)
+    answer = reading.read_open(text, able, question)
+    if answer.state is State.UNPARSED:  # a reply that repeats the question names what is in it
+        able = [word for word in able if word not in tokens(question)]
+        return reading.read_open(text, able, question) if able else answer
+    return answer

@@ -6,6 +6,9 @@ that. An address may end in a variant, which spoils one object on purpose:
     ?blur=2     object 2 and its surroundings are blurred beyond recognition
     ?cover=2    object 2 is hidden behind a grey panel
     ?smudge=2   only what is written on object 2 is blurred
+
+What is to be unrecognisable is replaced by something fixed before it is blurred, so not a
+trace of it is left: of a blurred object's shape, of a smudged label's letters.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from hardset.sources.scenes import font
 from hardset.sources.scenes.dice import Dice
@@ -77,11 +81,14 @@ def draw(scene: Scene, variant: str = "") -> Pixels:
     Raises:
         ValueError: the variant is unknown or names an object that is not in the scene.
     """
+    if variant:
+        what, k = _parsed(scene, variant)
+        scene = _veiled(scene, what, k)
     canvas = _ground(scene)
     for thing in scene.things:
         _stamp(canvas, thing)
     if variant:
-        _spoil(canvas, scene, variant)
+        _spoil(canvas, what, _box(scene, what, k))
     return canvas.astype(np.uint8)
 
 
@@ -233,26 +240,50 @@ def label_box(thing: Thing) -> tuple[int, int, int, int]:
     return left, top, left + width, top + height
 
 
-def variant_box(scene: Scene, variant: str) -> tuple[str, tuple[int, int, int, int]]:
-    """Return what a variant does and the box it does it to (left, top, right, bottom)."""
+def variant_box(scene: Scene, variant: str) -> tuple[int, int, int, int]:
+    """Return the box outside which a variant changes nothing: left, top, right, bottom.
+
+    The last two are exclusive.
+    """
+    what, k = _parsed(scene, variant)
+    boxes = [_box(scene, what, k), _box(_veiled(scene, what, k), what, k)]
+    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+    return min(lefts), min(tops), max(rights), max(bottoms)
+
+
+def _parsed(scene: Scene, variant: str) -> tuple[str, int]:
     what, _, which = variant.partition("=")
     if what not in VARIANTS or not which.isdecimal() or int(which) >= len(scene.things):
         raise ValueError(f"no variant {variant!r} of {scene.where}: use blur=, cover= or smudge=")
-    thing = scene.things[int(which)]
+    if what == "smudge" and not scene.things[int(which)].text:
+        raise ValueError(f"nothing is written on object {which} of {scene.where}")
+    return what, int(which)
+
+
+def _veiled(scene: Scene, what: str, k: int) -> Scene:
+    """Put something fixed in the place of what a variant is to make unrecognisable."""
+    thing = scene.things[k]
+    if what == "blur":
+        thing = replace(thing, shape="circle", text="")
+    elif what == "smudge":
+        thing = replace(thing, text="8" if thing.text.isdecimal() else "MMMM")
+    return replace(scene, things=(*scene.things[:k], thing, *scene.things[k + 1 :]))
+
+
+def _box(scene: Scene, what: str, k: int) -> tuple[int, int, int, int]:
+    thing = scene.things[k]
     if what == "smudge":
-        if not thing.text:
-            raise ValueError(f"nothing is written on object {which} of {scene.where}")
-        return what, label_box(thing)
+        return label_box(thing)
     edge = thing.reach + (8 if what == "blur" else 2)
-    return what, (
+    return (
         max(thing.x - edge, 0), max(thing.y - edge, 0),
         min(thing.x + edge + 1, SIDE), min(thing.y + edge + 1, SIDE),
     )  # fmt: skip
 
 
-def _spoil(canvas: _Ints, scene: Scene, variant: str) -> None:
-    """Blur or cover the box of a variant, in place."""
-    what, (left, top, right, bottom) = variant_box(scene, variant)
+def _spoil(canvas: _Ints, what: str, box: tuple[int, int, int, int]) -> None:
+    """Blur or cover a box, in place."""
+    left, top, right, bottom = box
     region = canvas[top:bottom, left:right]
     if what == "cover":
         region[:] = PANEL
