@@ -1,0 +1,126 @@
+"""Rows from a file: JSON, JSON Lines, CSV, TSV or parquet, each with where it stands.
+
+A row that cannot be read is an error that names the file and the line: no row is skipped.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from hardset.errors import UsageError
+
+
+class Row(NamedTuple):
+    """One row, and where it stands: "data.jsonl, line 3"."""
+
+    where: str
+    fields: dict[str, Any]
+
+
+def read_rows(path: Path | str) -> Iterator[Row]:
+    """Yield the rows of a file, whose type its name tells.
+
+    `.json` holds a list of objects; `.jsonl` and `.ndjson` an object a line; `.csv` and `.tsv`
+    a header and texts; `.parquet` columns. JSON is read whole, the others as a stream.
+
+    Raises:
+        UsageError: no such file, a type not known, or a row that is malformed.
+    """
+    path = Path(path)
+    readers = {
+        ".json": _json,
+        ".jsonl": _lines,
+        ".ndjson": _lines,
+        ".csv": _table,
+        ".tsv": _table,
+        ".parquet": _parquet,
+    }
+    reader = readers.get(path.suffix.lower())
+    if reader is None:
+        raise UsageError(f"{path}: cannot tell its type by its name; use {', '.join(readers)}")
+    if not path.is_file():
+        what = "is a folder, not a file" if path.is_dir() else "does not exist"
+        raise UsageError(f"{path} {what}; check the path")
+    try:
+        yield from reader(path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8 text: {error.reason} ({path.name})") from error
+
+
+def _json(path: Path) -> Iterator[Row]:
+    content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    try:
+        rows = msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not JSON: {error}") from error
+    if not isinstance(rows, list):
+        raise UsageError(f"{path} must hold a list of rows, not one {_kind(rows)}")
+    for number, fields in enumerate(rows, 1):
+        yield _row(f"{path.name}, row {number}", fields)
+
+
+def _lines(path: Path) -> Iterator[Row]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            if not text.strip():
+                continue
+            where = f"{path.name}, line {number}"
+            try:
+                fields = msgspec.json.decode(text)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise UsageError(f"{where} is not JSON: {error}") from error
+            yield _row(where, fields)
+
+
+def _table(path: Path) -> Iterator[Row]:
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, delimiter=delimiter, strict=True)
+        try:
+            header = next(reader, None)
+            if not header:
+                raise UsageError(f"{path} is empty: it has no header line")
+            if len(set(header)) < len(header):
+                raise UsageError(f"{path.name}, line 1: two columns have the same name")
+            for cells in reader:
+                if not cells:
+                    continue
+                where = f"{path.name}, line {reader.line_num}"
+                if len(cells) != len(header):
+                    raise UsageError(f"{where} has {len(cells)} cells, the header {len(header)}")
+                yield Row(where, dict(zip(header, cells, strict=True)))
+        except csv.Error as error:
+            raise UsageError(f"{path.name}, line {reader.line_num}: {error}") from error
+
+
+def _parquet(path: Path) -> Iterator[Row]:
+    import polars as pl
+
+    try:
+        table = pl.scan_parquet(path)
+        total = table.select(pl.len()).collect().item()
+        for start in range(0, total, 1024):
+            chunk = table.slice(start, 1024).collect()
+            for number, fields in enumerate(chunk.iter_rows(named=True), start + 1):
+                yield Row(f"{path.name}, row {number}", fields)
+    except pl.exceptions.PolarsError as error:
+        raise UsageError(f"{path} is not a readable parquet file: {error}") from error
+
+
+def _row(where: str, fields: Any) -> Row:
+    if not isinstance(fields, dict):
+        raise UsageError(f"{where} is a {_kind(fields)}, not an object with named fields")
+    return Row(where, fields)
+
+
+def _kind(value: Any) -> str:
+    names = {dict: "object", list: "list", str: "text", bool: "truth value", type(None): "null"}
+    return names.get(type(value), "number")
