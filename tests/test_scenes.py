@@ -49,8 +49,9 @@ def measured(scenes, judge):
         ({"kinds": "plain,mrr"}, "scenes: kinds cannot be 'mrr'; use all, plain, hardbench"),
         ({"difficulty": "harder"}, "scenes: difficulty cannot be 'harder'; use easy, default"),
         ({"prompt": "rude"}, "scenes: prompt cannot be 'rude'; use plain, refusal-allowed"),
-        ({"n": 0}, "n must be 1 or more"),
-        ({"seed": -1}, "seed 0 or more"),
+        ({"n": 0}, "n must be 1 or more for all, not 0"),
+        ({"n": 2, "kinds": "zero"}, "n must be 3 or more for zero, not 2"),
+        ({"seed": -1}, "seed must be from 0"),
     ],
 )
 def test_an_option_that_cannot_be_is_named(options, complaint):

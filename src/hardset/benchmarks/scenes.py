@@ -16,7 +16,7 @@ from hardset.benchmarks.declaration import Benchmark, Opener
 from hardset.errors import UsageError
 from hardset.records import Item, Message, Metric, Reading, State
 from hardset.sources.scenes.graph import DIFFICULTIES, VERSION
-from hardset.sources.scenes.items import KINDS, items
+from hardset.sources.scenes.items import KINDS, SMALLEST, items
 from hardset.sources.scenes.language import UNKNOWABLE, answers_to, tokens
 
 if TYPE_CHECKING:
@@ -91,8 +91,11 @@ class Scenes(Benchmark):
         ):
             if value not in allowed:
                 raise UsageError(f"scenes: {what} cannot be {value!r}; use {', '.join(allowed)}")
-        if n < 1 or not 0 <= seed < 1 << 64:
-            raise UsageError(f"scenes: n must be 1 or more and seed 0 or more, not {n} and {seed}")
+        least = min(SMALLEST[kind] for kind in chosen)
+        if n < least:
+            raise UsageError(f"scenes: n must be {least} or more for {kinds}, not {n}")
+        if not 0 <= seed < 1 << 64:
+            raise UsageError(f"scenes: seed must be from 0 to 2**64 - 1, not {seed}")
         self.n, self.seed, self.difficulty = n, seed, difficulty
         self.kinds, self.wording = chosen, prompt
         self.revision = f"{VERSION}, difficulty {difficulty}, seed {seed}"

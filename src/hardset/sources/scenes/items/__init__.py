@@ -17,6 +17,8 @@ _GROUPS = {"plain": [1] * 48, "hardbench": [2] * 9, "mmr": [2] * 9, "mmooc": [1]
 _GROUPS["zero"] = [3, 4, 5]  # a main question with two, three and four subquestions
 
 KINDS = tuple(_GROUPS)
+SMALLEST = {kind: min(sizes) for kind, sizes in _GROUPS.items()}
+"""How many items the smallest group of each kind has."""
 ROUND = sum(sum(sizes) for sizes in _GROUPS.values())
 
 _MAKERS: dict[str, Callable[[Place], list[Item]]] = {
@@ -51,7 +53,7 @@ def groups(seed: int, difficulty: str, kinds: Collection[str], room: int) -> Ite
     A group too large for what is left of `room` (a number of items) is passed over, so no
     pair is ever cut.
     """
-    smallest = min(min(_GROUPS[kind]) for kind in kinds)
+    smallest = min(SMALLEST[kind] for kind in kinds)
     lap = 0
     while room >= smallest:
         for place, kind, nth, size in LAYOUT:
