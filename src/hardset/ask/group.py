@@ -10,7 +10,7 @@ from hardset.ask.store import Entry, Store
 
 FULL = 256  # replies that are committed at once, without waiting for more
 MOST = 1024  # replies not committed yet, beyond which nothing more is asked
-SECONDS = 0.2  # a reply waits no longer than this for others to be committed with
+SECONDS = 0.1  # a reply waits no longer than this for others to be committed with
 
 
 class Group:
