@@ -5,6 +5,7 @@ Nothing heavy is imported until a command runs, so that `hardset --help` answers
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -135,6 +136,8 @@ def run(
     from hardset.reports import progress, terminal
     from hardset.run import Settings, evaluate, write_report
 
+    if repeats < 1 or (limit is not None and limit < 1):
+        raise UsageError("--repeats and --limit take a whole number of 1 or more")
     options = _options(option, data=data, images=images)
     if blind and "blind" in registry.options(benchmark):
         options["blind"] = True
@@ -169,7 +172,7 @@ def run(
     for done in finished:
         print(f"{done.model}: {done.folder}")
     if report is not None:
-        write_report(report, finished, settings)
+        write_report(report, finished)
         print(f"report: {report}")
     return _status(finished)
 
@@ -180,7 +183,7 @@ def _status(finished: list[Run]) -> int:
         if done.stopped:
             print(f"{done.model}: asking stopped early: {done.stopped}", file=sys.stderr)
         if done.failed:
-            why = "; ".join(f"{count} x {reason}" for reason, count in done.reasons(3))
+            why = "; ".join(f"{count} x {reason}" for reason, count in done.reasons()[:3])
             print(f"{done.model}: {done.failed} of {done.rows} rows failed: {why}", file=sys.stderr)
     return FAILED_ROWS if any(done.failed for done in finished) else 0
 
@@ -227,15 +230,21 @@ def list_(name: str | None = None, /) -> int:
         A benchmark, to show its options.
     """
     from hardset.benchmarks import registry
-    from hardset.models import list_models
-    from hardset.reports import terminal
+    from hardset.models.registry import describe
 
-    if name is None:
-        terminal.show_names("Benchmarks", registry.describe())
-        terminal.show_names("Models", list_models())
-    else:
-        terminal.show_names(f"Options of {name}", registry.describe_options(name))
+    if name is not None:
+        _columns(f"Options of {name} (-o option=value)", registry.describe_options(name))
+        return 0
+    _columns("Benchmarks", registry.describe())
+    _columns("Models (-m provider/model)", describe())
     return 0
+
+
+def _columns(title: str, rows: list[tuple[str, str]]) -> None:
+    print(title)
+    width = max((len(left) for left, _ in rows), default=0)
+    for left, right in rows:
+        print(f"  {left:<{width}}  {right}")
 
 
 @app.command
@@ -301,7 +310,7 @@ def main() -> None:
     except KeyboardInterrupt:
         print(f"stopped; every reply so far is kept. To go on: {resume_command()}", file=sys.stderr)
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:  # `hardset list | head`
-        sys.stderr.close()
+    except BrokenPipeError:  # `hardset list | head`: nobody listens any more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     sys.exit(status if isinstance(status, int) else 0)

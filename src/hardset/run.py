@@ -49,7 +49,10 @@ from hardset.reports import folder
 if TYPE_CHECKING:
     import polars as pl
 
+    from hardset.reports.runs import RunView
+
 CHUNK = 2048  # items read off, and rows turned into columns, at a time
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -98,6 +101,32 @@ class Run:
         failed = [state.value for state in State if state.failed]
         lost = self.outcomes.filter(self.outcomes["state"].is_in(failed))
         return lost["reason"].value_counts(sort=True).rows()
+
+    def view(self) -> RunView:
+        """Lay the run out for a report.
+
+        Raises:
+            ValueError: the run was interrupted, so there is nothing to lay out.
+        """
+        from hardset.metrics import tally
+        from hardset.reports.runs import RunView
+
+        if self.outcomes is None:
+            raise ValueError("an interrupted run has no report")
+        return RunView(
+            model=self.model,
+            benchmark=self.benchmark.name,
+            title=self.benchmark.title,
+            paper=self.benchmark.paper,
+            manifest=self.manifest,
+            metrics=self.metrics,
+            states=tally(self.outcomes),
+            outcomes=self.outcomes,
+            notices=self.benchmark.notices,
+            headline=self.benchmark.headline,
+            readings=self.benchmark.readings,
+            cuts=self.benchmark.cuts,
+        )
 
     @property
     def failed(self) -> int:
@@ -156,7 +185,8 @@ def settle(benchmark: Benchmark, item: Item, repeat: int, reply: Reply) -> Outco
 def row(index: int, item: Item, outcome: Outcome) -> dict[str, Any]:
     """Flatten an item and its outcome into one row of `outcomes.parquet`.
 
-    The columns are these names, then four for each further reading, then one for each tag.
+    `index` is the item's position; a row is one (index, repeat). The columns are these names,
+    then four for each further reading, then one for each tag.
     """
     (_, first), *others = outcome.readings.items()
     flat: dict[str, Any] = {
@@ -217,7 +247,7 @@ def read_off(
             outcome = settle(benchmark, item, prompt.repeat, reply)
             if item.images and not settings.blind:
                 outcome = msgspec.structs.replace(outcome, sha256=known(item.images[0]))
-            rows.append(row(start + offset, item, outcome))
+            rows.append(row((start + offset) // settings.repeats, item, outcome))
         names = list(dict.fromkeys(itertools.chain.from_iterable(rows)))
         frames.append(
             pl.DataFrame(
@@ -366,16 +396,28 @@ def _named(part: str | Image) -> str | dict[str, str]:
 
 
 def write_report(path: Path, runs: Sequence[Run]) -> None:
-    """Write one self-contained page over runs of one benchmark, with a sample of their items."""
+    """Write one self-contained page over runs of one benchmark, with a sample of their items.
+
+    Raises:
+        UsageError: the page cannot be written there.
+    """
     from hardset.reports import html
+    from hardset.reports.runs import Shown
+    from hardset.reports.sample import choose
 
     views = [run.view() for run in runs]
-    wanted = set(html.choose([view.outcomes for view in views]))
-    library = Library(openers=runs[0].benchmark.openers)
-    shown: dict[int, html.Shown] = {}
-    for index, (item, _) in enumerate(walk(runs[0].benchmark, runs[0].settings)):
+    wanted = set(choose([view.outcomes for view in views]))
+    benchmark, settings = runs[0].benchmark, runs[0].settings
+    library = Library(openers=benchmark.openers)
+    sample = []
+    for index, item in enumerate(itertools.islice(benchmark.items(), settings.limit)):
         if index in wanted:
-            shown[index] = html.Shown(
-                item, library.thumbnail(item.images[0]) if item.images else None
-            )
-    html.write_report(path, views, shown)
+            small = library.thumbnail(item.images[0]) if item.images else None
+            sample.append(Shown(index=index, item=item, thumbnail=small))
+            if len(sample) == len(wanted):
+                break
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        html.write_report(path, views, sample)
+    except OSError as error:
+        raise UsageError(f"the report {path} cannot be written: {error}") from error

@@ -12,7 +12,7 @@ import difflib
 import importlib
 import inspect
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from hardset.benchmarks.declaration import Benchmark
 from hardset.errors import UsageError
@@ -75,10 +75,17 @@ def describe_options(name: str) -> list[tuple[str, str]]:
     """Return (option, type and default) of every option of a benchmark."""
     rows = []
     for option, parameter in options(name).items():
-        kind = getattr(parameter.annotation, "__name__", str(parameter.annotation))
+        kind = _kind(parameter.annotation)
         default = "needed" if parameter.default is parameter.empty else repr(parameter.default)
         rows.append((option, f"{kind}, {default}"))
     return rows
+
+
+def _kind(annotation: Any) -> str:
+    if get_origin(annotation) is Literal:
+        return " or ".join(map(str, get_args(annotation)))
+    parts = get_args(annotation) or (annotation,)
+    return " or ".join(part.__name__ for part in parts if part is not type(None))
 
 
 def make(name: str, **given: Any) -> Benchmark:
@@ -112,5 +119,5 @@ def _typed(name: str, key: str, value: Any, annotation: Any) -> Any:
     try:
         return msgspec.convert(value, annotation, strict=False, dec_hook=lambda to, text: to(text))
     except (msgspec.ValidationError, TypeError) as error:
-        wanted = getattr(annotation, "__name__", str(annotation))
+        wanted = _kind(annotation)
         raise UsageError(f"{name}: option {key} = {value!r} is not a {wanted} ({error})") from error

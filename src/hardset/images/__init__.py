@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from hardset.images.bounded import Bounded
-from hardset.images.pixels import convert, decode, guard
+from hardset.images.pixels import convert, decode, guard, thumbnail
 from hardset.images.places import (
     MADE,
     Fresh,
@@ -218,6 +218,15 @@ class Library:
         made = Payload(kind, binascii.b2a_base64(data, newline=False), notes)
         self._payloads.put(image.sha256, made, len(made.base64))
         return made
+
+    def thumbnail(self, image: Image, side: int = 320) -> bytes | None:
+        """Return a small JPEG to look at, or None where the image is bad."""
+        try:
+            if self.known(image) is None:
+                self.examine(image)
+            return thumbnail(self.read(image), side)
+        except BadMedia:
+            return None  # its row says why
 
     def _place(self, where: str) -> Place:
         scheme, colon, _ = where.partition(":")

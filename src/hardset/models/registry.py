@@ -105,6 +105,23 @@ def names() -> tuple[str, ...]:
     return tuple(sorted({*BUILT_IN, *PROVIDERS, *added}))
 
 
+def describe() -> list[tuple[str, str]]:
+    """Return (what a spec looks like, what it is) of every family of models, for a list."""
+    ours = [
+        ("local/scout", "a small network that looks; local/scout-abstain refuses if unsure"),
+        ("llama/smollm2", "a real language model on llama.cpp's server (blind; extra `llama`)"),
+        ("baseline/NAME", "always-refuse, never-refuse, random, majority, oracle"),
+    ]
+    served = [
+        (f"{name}/MODEL", f"{row.title}, {row.base_url}, key in {row.key_env}")
+        if row.key_needed
+        else (f"{name}/MODEL", f"{row.title}, {row.base_url}")
+        for name, row in PROVIDERS.items()
+    ]
+    added = [(f"{p.name}/...", f"added by {p.value}") for p in entry_points(group=GROUP)]
+    return [*ours, *served, ("NAME --base-url URL", "any OpenAI-compatible endpoint"), *added]
+
+
 def _over_http(
     spec: str,
     family: str,

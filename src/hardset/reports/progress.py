@@ -20,18 +20,23 @@ class Count(Protocol):
     @property
     def done(self) -> int:
         """Rows that have their reply or their failure."""
+
     @property
     def total(self) -> int | None:
         """Rows in all, where known."""
+
     @property
     def stored(self) -> int:
         """Of `done`: found in the store."""
+
     @property
     def failed(self) -> int:
         """Of `done`: failed for good."""
+
     @property
     def rate(self) -> float:
         """Replies a second, lately."""
+
     @property
     def level(self) -> int:
         """Requests in flight at once."""
