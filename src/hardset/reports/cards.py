@@ -14,6 +14,7 @@ from hardset.reports.runs import RunView, Shown, cuts
 from hardset.reports.text import clip, visible
 
 _LONG = 500  # characters of a reply that stand unfolded
+_ENDS = 180  # characters of either end that stand for a longer one
 
 Row = Mapping[str, Any]
 
@@ -43,7 +44,7 @@ class Answer:
     reason: str
     finish: str
     text: str
-    opening: str  # of a text too long to stand unfolded; else empty
+    opening: str  # both ends of a text too long to stand unfolded; else empty
     length: int
     others: Sequence[OtherReading]
     repeats: int
@@ -106,7 +107,7 @@ def _answer(run: RunView, model: int, rows: Sequence[Row]) -> Answer:
         reason=row.get("reason") or "",
         finish=row.get("finish") or "",
         text=text,
-        opening=text[: _LONG // 2] if len(text) > _LONG else "",
+        opening=f"{text[:_ENDS]} … {text[-_ENDS:]}" if len(text) > _LONG else "",
         length=len(whole),
         others=[
             OtherReading(

@@ -5,6 +5,7 @@ Everything is said in words and plain ASCII, so a pipe or a dumb terminal loses 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from rich import box
@@ -18,26 +19,36 @@ from hardset.reports.runs import RunView, cuts, leading, side_by_side
 from hardset.reports.text import visible
 
 _PIPE_WIDTH = 200  # a pipe has no width; rich would fold everything into 80 columns
+_NARROW = 12  # columns that an interval takes: `46.2 to 65.3`
+_CELL = 32  # columns that value, interval and fraction take on one line
 
 
 def show(runs: Sequence[RunView], console: Console | None = None) -> None:
     """Print the tables of one or several runs of a benchmark."""
     console = console or Console()
-    width = None if console.is_terminal else max(_PIPE_WIDTH, console.width)
-    for table in tables(runs, console.encoding):
-        console.print(table, width=width)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = max(_PIPE_WIDTH, console.width)
+    for table in tables(runs, console.encoding, console.width):
+        console.print(table)
 
 
-def tables(runs: Sequence[RunView], encoding: str = "utf-8") -> list[Table]:
-    """Make the tables: headline, states, and one for each cut that has metrics."""
-    made = [headline_table(runs, encoding), states_table(runs, encoding)]
-    for cut in cuts(runs):
-        if any(tuple(metric.cut) == (cut,) for run in runs for metric in run.metrics):
-            made.append(cut_table(runs, cut, encoding))
+def tables(runs: Sequence[RunView], encoding: str = "utf-8", width: int = 80) -> list[Table]:
+    """Make the tables: headline, states, and one for each cut that has metrics.
+
+    Models that do not fit beside the others into `width` columns get tables of their own.
+    """
+    fit = max(1, (width - 36) // (_NARROW + 2))
+    made = []
+    for start in range(0, len(runs), fit):
+        some = runs[start : start + fit]
+        made += [headline_table(some, encoding, width), states_table(some, encoding)]
+        for cut in cuts(some):
+            if any(tuple(metric.cut) == (cut,) for run in some for metric in run.metrics):
+                made.append(cut_table(some, cut, encoding, width))
     return made
 
 
-def headline_table(runs: Sequence[RunView], encoding: str = "utf-8") -> Table:
+def headline_table(runs: Sequence[RunView], encoding: str = "utf-8", width: int = 80) -> Table:
     """Tabulate the overall metrics that lead, every reading, a column a model."""
     names = leading(runs)
     rows = [
@@ -48,10 +59,10 @@ def headline_table(runs: Sequence[RunView], encoding: str = "utf-8") -> Table:
     rows.sort(key=lambda found: names.index(_first(found).name))
     title = f"{runs[0].title or runs[0].benchmark}: {_rows(runs)}"
     several_readings = len({_first(found).reading for found in rows}) > 1
-    return _metric_table(title, runs, rows, encoding, reading=several_readings)
+    return _metric_table(title, runs, rows, encoding, width, reading=several_readings)
 
 
-def cut_table(runs: Sequence[RunView], cut: str, encoding: str = "utf-8") -> Table:
+def cut_table(runs: Sequence[RunView], cut: str, encoding: str = "utf-8", width: int = 80) -> Table:
     """Tabulate the leading metrics of the headline's reading in each slice of one cut."""
     names = leading(runs)
     rows = [
@@ -62,7 +73,7 @@ def cut_table(runs: Sequence[RunView], cut: str, encoding: str = "utf-8") -> Tab
         and reading == runs[0].readings[0]
     ]
     rows.sort(key=lambda found: names.index(_first(found).name))
-    return _metric_table(f"By {cut}", runs, rows, encoding, where=cut)
+    return _metric_table(f"By {cut}", runs, rows, encoding, width, where=cut)
 
 
 def states_table(runs: Sequence[RunView], encoding: str = "utf-8") -> Table:
@@ -70,7 +81,7 @@ def states_table(runs: Sequence[RunView], encoding: str = "utf-8") -> Table:
     table = _table("States (rows)")
     table.add_column("state")
     for run in runs:
-        table.add_column(_plain(run.model, encoding), justify="right", overflow="fold")
+        table.add_column(_model(run.model, encoding), justify="right", overflow="fold")
     for state in runs[0].states:
         table.add_row(state, *(str(run.states.get(state, 0)) for run in runs))
     table.add_section()
@@ -83,37 +94,64 @@ def _metric_table(
     runs: Sequence[RunView],
     rows: Sequence[Sequence[Metric | None]],
     encoding: str,
+    width: int,
     *,
     where: str = "",
     reading: bool = False,
 ) -> Table:
+    """Lay rates out: for one run a column a fact, for several a cell a run."""
+    one = len(runs) == 1
+    flat = one or width >= 44 + _CELL * len(runs)  # else a cell takes two lines
     table = _table(_plain(title, encoding))
     table.add_column("metric")
     if where:
         table.add_column(where, overflow="fold")
     if reading:
         table.add_column("reading")
-    one = len(runs) == 1
     if one:
         for heading in ("value", "95 % interval", "of"):
             table.add_column(heading, justify="right", no_wrap=True)
     else:
         for run in runs:
-            table.add_column(_plain(run.model, encoding), justify="right", overflow="fold")
-    table.add_column("method", overflow="fold")
+            name = _model(run.model, encoding)
+            table.add_column(name, justify="right", overflow="fold", min_width=_NARROW)
+    if one:
+        table.add_column("method", overflow="fold")
+    else:
+        table.caption = _methods(rows, encoding)
     for found in rows:
         first = _first(found)
-        lead = [Text(first.name + (" (lower is better)" if first.better == "lower" else ""))]
+        lower = f"{' (' if flat else chr(10)}lower is better{')' if flat else ''}"
+        cells = [_plain(first.name, encoding).append(lower if first.better == "lower" else "")]
         if where:
-            lead.append(_plain(first.cut[where], encoding))
+            cells.append(_plain(first.cut[where], encoding))
         if reading:
-            lead.append(_plain(first.reading, encoding))
-        cells = _cells(found[0]) if one else ["\n".join(filter(None, _cells(m))) for m in found]
-        methods = dict.fromkeys(m.method or "undefined" for m in found if m)
-        table.add_row(*lead, *cells, ", ".join(methods))
-        if not one:
+            cells.append(_plain(first.reading, encoding))
+        if one:
+            cells += [Text(part) for part in (*_cells(first), first.method or "undefined")]
+        else:
+            cells += [Text(_cell(metric, flat)) for metric in found]
+        table.add_row(*cells)
+        if not flat:
             table.add_section()
     return table
+
+
+def _methods(rows: Sequence[Sequence[Metric | None]], encoding: str) -> Text:
+    """Say under a table which interval is of which kind, without a column for it."""
+    named: dict[str, dict[str, None]] = {}
+    for metric in (m for found in rows for m in found if m and m.method):
+        named.setdefault(metric.method.split(" (")[0], {})[metric.name] = None
+    kinds = [f"{kind} for {', '.join(names)}" for kind, names in named.items()]
+    return _plain(f"95 % intervals: {'; '.join(kinds)}" if kinds else "", encoding)
+
+
+def _cell(metric: Metric | None, flat: bool) -> str:
+    """Put value, fraction and interval into one cell, on one line or two."""
+    value, between, of = _cells(metric)
+    if flat:
+        return f"{value} {f'[{between}]' if between else '':>16} {of:>9}"
+    return f"{value} {of}\n{between}"
 
 
 def _cells(metric: Metric | None) -> list[str]:
@@ -124,12 +162,25 @@ def _cells(metric: Metric | None) -> list[str]:
 
 
 def _table(title: str | Text) -> Table:
-    return Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    return Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+    )
 
 
 def _plain(text: str, encoding: str) -> Text:
     """Keep rich's markup, terminal escapes and what the encoding lacks out of a text."""
     return Text(visible(text).encode(encoding, "backslashreplace").decode(encoding))
+
+
+def _model(name: str, encoding: str) -> Text:
+    """Break a long model name where its provider ends."""
+    if len(name) > 16 and "/" in name:
+        name = name.replace("/", "/\n", 1)
+    return Text("\n").join(_plain(part, encoding) for part in name.split("\n"))
 
 
 def _first(found: Sequence[Metric | None]) -> Metric:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from hardset.records import Metric
 from hardset.reports.numbers import fraction, interval, percent, slice_name
@@ -68,7 +69,7 @@ def headline(runs: Sequence[RunView]) -> list[Figure]:
     for name in leading(runs):
         found = [line for (metric, cut, _), line in lines.items() if metric == name and not cut]
         marks = [
-            _mark(metric, runs, i, reading=len(found) > 1)
+            _mark(metric, runs, i)
             for i in range(len(runs))
             for line in found
             if (metric := line[i])
@@ -97,6 +98,29 @@ def by_cut(runs: Sequence[RunView]) -> list[tuple[str, list[Figure]]]:
         if figures:
             sections.append((cut, figures))
     return sections
+
+
+def short_names(runs: Sequence[RunView]) -> list[str]:
+    """Name the models without their providers, where that still tells them apart."""
+    short = [run.model.rsplit("/", 1)[-1] for run in runs]
+    return short if len(set(short)) == len(short) else [run.model for run in runs]
+
+
+def date(run: RunView) -> str:
+    """Write when a run started, to the minute, as the manifest says it."""
+    started = str(run.manifest.get("started", ""))
+    try:
+        when = datetime.fromisoformat(started)
+    except ValueError:
+        return started
+    return f"{when:%Y-%m-%d %H:%M} {when.tzname() or ''}".strip()
+
+
+def notices(runs: Sequence[RunView]) -> list[str]:
+    """Say once what the benchmarks say of their data, and which runs ended early and why."""
+    said = [notice for run in runs for notice in run.notices]
+    said += [f"{run.model}: {stop}" for run in runs if (stop := run.manifest.get("stopped"))]
+    return list(dict.fromkeys(said))
 
 
 def states(runs: Sequence[RunView]) -> list[StateRow]:
@@ -146,8 +170,11 @@ def metric_tables(runs: Sequence[RunView]) -> list[tuple[str, list[MetricRow]]]:
 def _group(
     line: Sequence[Metric | None], runs: Sequence[RunView], cut: str
 ) -> tuple[str, list[Mark]]:
-    marks = [_mark(metric, runs, i) for i, metric in enumerate(line) if metric]
-    return next(metric for metric in line if metric).cut[cut], marks
+    """Make one slice's marks; with a single run the slice itself is the mark's label."""
+    name = next(metric for metric in line if metric).cut[cut]
+    if len(runs) == 1:
+        return "", [_mark(metric, runs, 0, label=name) for metric in line if metric]
+    return name, [_mark(metric, runs, i) for i, metric in enumerate(line) if metric]
 
 
 def _figure(
@@ -157,15 +184,13 @@ def _figure(
     return Figure(first.name, first.about, first.better == "lower", groups)
 
 
-def _mark(metric: Metric, runs: Sequence[RunView], run: int, *, reading: bool = False) -> Mark:
-    label = runs[run].model
-    if reading:
-        label += f", {metric.reading} reading"
+def _mark(metric: Metric, runs: Sequence[RunView], run: int, label: str = "") -> Mark:
+    first = metric.reading == runs[run].readings[0]
     drawn = metric.value is not None
     return Mark(
-        label=label,
+        label=label or (short_names(runs)[run] if first else f"{metric.reading} reading"),
         model=run,
-        first=metric.reading == runs[run].readings[0],
+        first=first,
         value=percent(metric.value),
         interval=interval(metric),
         fraction=fraction(metric),
