@@ -18,6 +18,7 @@ class Passage(NamedTuple):
     text: str
     evidence: str
     final: bool
+    at: int = 0
 
 
 _TAGGED = re.compile(
@@ -68,7 +69,8 @@ _LEAD = re.compile(
     r"|(?:最终)?(?:答案|结论)(?:应该|应当)?(?:是|为|:))\s*",
     re.IGNORECASE,
 )
-_BREAK = re.compile(r"\n|(?<![A-Z\d])[.!?](?=\s|$)|[.!?](?=\s*$)")
+_BREAK = re.compile(r"\n|[.!?](?=[\s\"')]|$)|; ")
+_INITIAL = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Dr|St|No|vs)$")
 
 
 def stated(text: str) -> list[Passage]:
@@ -90,8 +92,19 @@ def stated(text: str) -> list[Passage]:
         if {"if", "whether", "suppose", "assuming", "unless"} & set(before):
             continue
         rest = text[match.end() :].lstrip()
-        end = _BREAK.search(rest)
-        passage = rest[: end.start()] if end else rest
+        passage = _sentence(rest)
         final = match["final"] is not None or "conclusion" in match[0].lower() or "最终" in match[0]
-        found.append(Passage(passage.strip(), (match[0] + passage).strip()[:200], final))
+        found.append(
+            Passage(passage.strip(), (match[0] + passage).strip()[:200], final, match.start())
+        )
     return found
+
+
+def _sentence(text: str) -> str:
+    """Return a text up to its first sentence's end; initials ("J. S. Bach") do not end one."""
+    for end in _BREAK.finditer(text, 0, 2000):
+        head = text[: end.start()]
+        if text[end.start()] == "." and len(head) > 1 and _INITIAL.search(head[-4:]):
+            continue
+        return head
+    return text[:2000]

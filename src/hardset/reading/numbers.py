@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from hardset.reading import refusals
 from hardset.reading.conclusions import containers, stated
+from hardset.reading.cues import cues
 from hardset.reading.words import CHINESE_DIGITS, NUMBER_WORDS, SCALES, tidy
 from hardset.records import Reading, State
 
@@ -167,6 +168,8 @@ def read_number(text: str, question: str = "") -> Reading:
     whole = number_of(words)
     if whole is not None:
         return _answer(whole, "the number alone", words)
+    if words.strip(" .!").lower() in ("none", "nothing", "nobody", "no one", "not a single one"):
+        return _answer(Fraction(0), "none there", words)
     passages = (containers(text) if "\\" in text or "<" in text else []) or stated(words)
     final = [p for p in passages if p.final] or passages
     values = [(value, p) for p in final if (value := _in_passage(p.text)) is not None]
@@ -200,7 +203,7 @@ def read_number(text: str, question: str = "") -> Reading:
         return Reading(
             state=State.UNPARSED, rule="different numbers", evidence=" | ".join(mentions)[:200]
         )
-    nothing = next((c for c in refusals.cues(words) if c.absent is not None), None)
+    nothing = next((c for c in cues(words) if c.absent is not None), None)
     if nothing is not None or re.search(
         r"\b(?:none|no|nobody|nothing|zero)\b|没有|无", words[:300], re.IGNORECASE
     ):

@@ -1,511 +1,63 @@
 """Whether a reply refuses: says it cannot tell, or that what is asked about is not there.
 
-Two kinds. *Explicit*: the reply says that it cannot, does not know, has too little to go on, or
-that the question cannot be answered. *Implicit*: the reply says that the asked-about thing is
-absent, which is a refusal only for a question that takes the thing for granted. A reply that
-hedges and then answers is an answer. What stands in quotes, or behind "the sign reads", is what
-the image says and not what the model says.
+*Explicit*: the reply says that it cannot, does not know, has too little to go on, or that the
+question cannot be answered. *Implicit*: the reply says that the asked-about thing is absent,
+which refuses only a question that takes the thing for granted: "There is no dog" answers "Is
+there a dog?" and "How many dogs are there?", and refuses "What colour is the dog?". A reply that
+hedges and then answers is an answer.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
-from hardset.reading.words import Sentences, plain_words, tidy, words_of
+from hardset.reading.conclusions import stated
+from hardset.reading.cues import Cue, cues
+from hardset.reading.words import plain_words, tidy, word_set, words_of
 from hardset.records import Reading, State
 
-
-class Cue(NamedTuple):
-    """Where a reply refuses, and by which rule."""
-
-    start: int
-    end: int
-    rule: str
-    strong: bool = True  # a weak cue ("hard to say") refuses only if nothing else is said
-    absent: tuple[str, ...] | None = None  # what is said not to be there
-
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_CANNOT = _set("can't cannot couldn't cant")
-_KNOW = _set(
-    "determine determined tell told answer answered say said identify identified confirm confirmed "
-    "know known discern discerned decide decided assess assessed verify verified judge judged infer "
-    "inferred ascertain ascertained conclude concluded view viewed access accessed recognize "
-    "recognized recognise recognised deduce deduced establish established provide help assist "
-    "comment find found locate located spot read see seen make distinguish distinguished describe "
-    "comply process analyze analyse interpret interpreted discuss give given fulfil fulfill specify "
-    "specified guess count counted pinpoint choose select pick reveal share disclose estimate "
-    "estimated observe observed perceive respond predict gauge detect evaluate evaluated proceed be"
+_YES_NO = word_set(
+    "is are was were do does did can could has have had will would should isn't aren't doesn't don't didn't"
 )
-_SURE = _set("sure certain confident positive")
-_ADVERBS = _set(
-    "be really even just currently also quite very exactly precisely definitively definitely "
-    "accurately reliably clearly directly fully possibly actually truly still simply confidently "
-    "properly reasonably personally completely to conclusively visually easily either"
-)
-_SPEAKER = _set(
-    "i we you one ai assistant model it sorry , and but so therefore thus that image picture photo "
-    "photograph question information which also simply unfortunately really : - because as since "
-    "hence or just"
-)
-_BE = _set(
-    "is are was were be am remains remain isn't aren't wasn't weren't seems appears it's that's i'm been being"
-)
-_NOT = _set("not isn't aren't wasn't weren't never")
-_UNKNOWN = _set(
-    "unknown unclear unanswerable undeterminable indeterminate undetermined inconclusive ambiguous "
-    "illegible unreadable unidentifiable uncertain unspecified unavailable indeterminable unsure "
-    "undefined undisclosed indiscernible unidentified"
-)
-_SHOWN = _set(
-    "visible shown specified mentioned provided present depicted given stated available answerable "
-    "identifiable legible readable determinable clear discernible possible applicable pictured seen "
-    "included indicated displayed known disclosed recognizable described labeled labelled"
-)
-_ENOUGH = _set("insufficient inadequate limited lacks lack lacking missing without no")
-_INFORMATION = _set(
-    "information info context evidence detail details data clue clues indication indications basis cues"
-)
-_PICTURE = _set(
-    "image picture photo photograph figure scene chart diagram question text passage video screenshot "
-    "map graph illustration painting drawing prompt view shot images pictures photos frame"
-)
-_LACKS = _set("doesn't don't didn't does do did not fails fail")
-_SHOWS = _set(
-    "show shows contain contains provide provides include includes depict depicts have has feature features "
-    "display displays reveal specify indicate mention mentions give gives allow offer offers state clarify support"
-)
-_REPORTS = _set(
-    "reads says states displays written titled labeled labelled called named saying reading spells"
-)
-_PREMISE = _set("premise assumption presupposition")
-_FALSE = _set(
-    "false wrong incorrect flawed invalid mistaken faulty inaccurate unfounded misleading"
-)
-_STOP = _set("in on at of from to visible present shown seen here there anywhere , depicted that which with and or is are "
-             "to? near under behind - exists exist available : but so pictured")  # fmt: skip
-_PERSON = _set(
-    "man woman person people boy girl child children men women player someone he she his her"
-)
-
-_CHINESE = re.compile(
-    r"无法\S{0,8}?(?:判断|确定|回答|识别|看清|看到|看出|得知|得出|辨认|辨别|知道|确认|提供|推断|分辨|选择)|无法作答|不知道|不清楚|不确定|"
-    r"不能(?:判断|确定|回答|识别|确认)|看不清|看不出|看不到|看不见|难以(?:判断|确定|辨认|回答)|没有足够|信息不足|"
-    r"抱歉|对不起|未(?:提供|显示|提及|给出)|没有(?:提供|显示|提到|给出)|(?:问题|题目)(?:有误|的?前提(?:错误|不成立))|前提(?:错误|不成立)|无从(?:判断|得知)"
-)
-_CHINESE_ABSENT = re.compile(
-    r"(?:图|画面|照片|图片|图像)[中里上]?(?:并?没有|不存在|无|并不存在)(\S{0,12})|(?:并?没有|不存在)(\S{1,8}?)(?:[,.!]|$)"
-)
-
-_GATE = (
-    "n't", "not", "no ", "unable", "unknown", "unclear", "unanswer", "n/a", "impossible", "insufficient", "none",
-    "hard to", "difficult", "premise", "lack", "undeter", "indeter", "refuse", "decline", "inconclusive", "without",
-    "illegible", "unreadable", "ambiguous", "uncertain", "unsure", "unidentif", "unspecif", "unavail", "no", "cant ",
-    "assumes", "assumption", "nobody", "fails", "absent", "missing", "tricky", "tough", "sorry", "inadequate", "undefined",
-)  # fmt: skip
-
-_QUOTED = re.compile(r"\"[^\"\n]{0,200}\"|(?<![\w'])'[^'\n]{1,200}'(?!\w)")
-
-
-def unquoted(text: str) -> str:
-    """Return the text with quoted words blanked out; a reply that is all quote is not one."""
-    if '"' not in text and "'" not in text:
-        return text
-    if len(text) > 2 and text[0] in "\"'" and text[-1] in "\"'." and text.count(text[0]) == 2:
-        return f" {text[1:]}"
-    return _QUOTED.sub(lambda match: " ".ljust(len(match[0]), "_"), text)
-
-
-def cues(text: str) -> Iterator[Cue]:
-    """Yield each refusing sentence of a tidy text, in order."""
-    lowered = unquoted(text).lower()
-    chinese = not text.isascii()
-    if not chinese and not any(stem in lowered for stem in _GATE):
-        return
-    for start, end in Sentences(lowered).all():
-        sentence = lowered[start:end]
-        if chinese and (match := _CHINESE.search(sentence)):
-            yield Cue(start + match.start(), start + match.end(), "cannot tell")
-        elif chinese and (match := _CHINESE_ABSENT.search(sentence)):
-            thing = match[1] or match[2] or ""
-            yield Cue(start + match.start(), start + match.end(), "not there", absent=(thing,))
-        elif any(stem in sentence for stem in _GATE):
-            words = words_of(sentence)
-            for name, rule in _RULES:
-                found = rule(words)
-                if found is not None:
-                    strong, absent = found
-                    yield Cue(start, end, name, strong, absent)
-                    break
-
-
-_Found = tuple[bool, tuple[str, ...] | None] | None
-_STRONG: _Found = (True, None)
-_WEAK: _Found = (False, None)
-
-
-def _own_words(words: list[str]) -> list[str]:
-    """Return the words up to "reads", "says": what follows is the image's, not the model's."""
-    for i, word in enumerate(words):
-        if word in _REPORTS and i and words[i - 1] not in _NOT and "question" not in words[:i]:
-            return words[:i]
-    return words
-
-
-def _next(words: Sequence[str], i: int) -> int:
-    """Return the index of the first word from `i` on that is no adverb."""
-    while i < len(words) and (
-        words[i] in _ADVERBS or (words[i].endswith("ly") and words[i] != "rely")
-    ):
-        i += 1
-    return i
-
-
-def _cannot_tell(words: list[str]) -> _Found:
-    """ "I can't tell", "unable to see", "it cannot be determined"; not "the man cannot see"."""
-    words = _own_words(words)
-    for i, word in enumerate(words):
-        verb = _inability(words, i)
-        if verb < 0:
-            continue
-        at = _next(words, verb)
-        passive = "be" in words[verb:at]
-        speaker = i == 0 or words[i - 1] in _SPEAKER or words[i - 1] in _ADVERBS or passive
-        if word in ("unable", "not") and i and words[i - 1] in _BE:
-            subject = words[i - 2] if i > 1 else ""
-            speaker = words[i - 1] in ("am", "i'm") or subject in (
-                "",
-                "it",
-                "ai",
-                "model",
-                "assistant",
-                "i",
-            )
-        if word in ("impossible", "hard", "difficult", "tough", "tricky", "no"):
-            speaker = True
-        if not speaker:
-            continue
-        strong = word not in ("hard", "difficult", "tough", "tricky") and not _only_certainty(
-            words, verb
-        )
-        if at >= len(words) or words[at] in (",", "."):
-            return (strong, None)
-        if words[at] in _KNOW or words[at] in _SURE:
-            if (
-                word == "cannot"
-                and words[at] in ("help", "say")
-                and words[at + 1 : at + 2] == ["but"]
-            ):
-                continue
-            return (strong and words[at] not in _SURE, None)
-    return None
-
-
-def _inability(words: Sequence[str], i: int) -> int:
-    """Return where the verb after "cannot", "unable to", "hard to", "no way to" starts, or -1."""
-    word = words[i]
-    after = words[i + 1 : i + 3]
-    if word in _CANNOT:
-        return i + 1
-    if word in ("can", "could") and after[:1] == ["not"]:
-        return i + 2
-    if word in ("unable", "impossible", "hard", "difficult", "tough", "tricky") and after[:1] == [
-        "to"
-    ]:
-        return i + 2
-    if word in _NOT and after[:1] in (["able"], ["possible"]) and after[1:] == ["to"]:
-        return i + 3
-    if word == "no" and after == ["way", "to"]:
-        return i + 3
-    if word == "no" and after[:1] == ["way"] and words[i + 2 : i + 4] == ["of", "knowing"]:
-        return i + 3
-    return -1
-
-
-def _only_certainty(words: Sequence[str], verb: int) -> bool:
-    """Whether only certainty or exactness is denied: "cannot say for sure", "the exact number"."""
-    rest = words[verb : verb + 14]
-    return any(
-        word
-        in (
-            "exact",
-            "exactly",
-            "precisely",
-            "precise",
-            "certainty",
-            "definitively",
-            "100",
-            "entirely",
-            "completely",
-        )
-        or (word in _SURE and i and rest[i - 1] in ("for", "be", "fully", "absolutely", "be"))
-        for i, word in enumerate(rest)
-    )
-
-
-def _does_not_know(words: list[str]) -> _Found:
-    """ "I don't know", "no idea", "I am not sure", "I have no idea"."""
-    words = _own_words(words)
-    text = " ".join(words)
-    if any(
-        s in text
-        for s in (
-            "i don't know",
-            "i do not know",
-            "we don't know",
-            "no idea",
-            "i dont know",
-            "don't really know",
-        )
-    ):
-        return _STRONG
-    if words[:2] in (["don't", "know"], ["dont", "know"]) or words[:3] == ["do", "not", "know"]:
-        return _STRONG
-    for i, word in enumerate(words):
-        if word in ("sure", "certain") and i and words[i - 1] in _NOT:
-            return _WEAK
-        if word in ("sure", "certain") and i > 1 and words[i - 2] in _NOT:
-            return _WEAK
-        if word == "unsure":
-            return _WEAK
-    return None
-
-
-def _unanswerable(words: list[str]) -> _Found:
-    """ "Unanswerable", "N/A", "the answer is unknown", "none of the above", "false premise"."""
-    words = _own_words(words)
-    for i, word in enumerate(words):
-        before = words[i - 1] if i else ""
-        after = words[i + 1] if i + 1 < len(words) else ""
-        if word in ("unanswerable", "indeterminable", "undeterminable"):
-            return None if before == "not" else _STRONG
-        if word in _UNKNOWN and (
-            not before or before in _BE or before in _ADVERBS or before in (":", ",")
-        ):
-            if (
-                not before
-                and after
-                and after
-                not in (
-                    ",",
-                    "from",
-                    "based",
-                    "to",
-                    "without",
-                    "in",
-                    "because",
-                    "as",
-                    "since",
-                    "-",
-                    "if",
-                )
-            ):
-                continue
-            return _STRONG
-        if word == "n" and words[i + 1 : i + 3] == ["/", "a"]:
-            return _STRONG
-        if word in ("none", "neither") and words[i + 1 : i + 2] == ["of"] and set(words[i + 2 : i + 5]) & {
-            "above", "options", "choices", "these", "them", "answers", "those", "given", "provided"}:  # fmt: skip
-            return _STRONG
-        if word == "no" and after in ("answer", "correct") and "answer" in words[i + 1 : i + 4]:
-            return _STRONG
-        if word in _PREMISE and set(words[max(0, i - 3) : i + 6]) & _FALSE:
-            return _STRONG
-        if (
-            word in ("assumes", "presupposes", "presumes")
-            and "question" in words[max(0, i - 4) : i]
-        ):
-            return _STRONG
-        if (
-            word == "question"
-            and words[i + 1 : i + 2] == ["is"]
-            and set(words[i + 2 : i + 4]) & (_FALSE | {"unclear"})
-        ):
-            return _STRONG
-        if word == "not" and after in ("applicable", "answerable", "determinable"):
-            return _STRONG
-    if [w for w in words if w not in (",", ":", "-", "answer", "final", "is", "the")] in (
-        ["none"],
-        ["null"],
-        ["nil"],
-        ["no", "answer"],
-    ):
-        return _STRONG
-    return None
-
-
-def _too_little(words: list[str]) -> _Found:
-    """ "Not enough information", "insufficient context", "no evidence", "lacks detail"."""
-    words = _own_words(words)
-    for i, word in enumerate(words):
-        if word in _INFORMATION:
-            before = words[max(0, i - 4) : i]
-            if (
-                set(before) & _ENOUGH
-                or ("enough" in before or "sufficient" in before)
-                and _negated(words[:i])
-            ):
-                return _STRONG
-        if word in ("don't", "not") and words[i + 1 : i + 2] == ["have"] and set(words[i + 2 : i + 6]) & (
-            _INFORMATION | {"ability", "access", "enough", "way", "capability"}):  # fmt: skip
-            return _STRONG
-    return None
-
-
-def _negated(words: Sequence[str]) -> bool:
-    return any(
-        word == "not" or word.endswith("n't") or word in ("no", "without", "cannot")
-        for word in words
-    )
-
-
-def _not_shown(words: list[str]) -> _Found:
-    """ "The tail is not visible", "the image does not show it", "not specified"."""
-    words = _own_words(words)
-    for i, word in enumerate(words):
-        if word in _NOT:
-            at = _next(words, i + 1)
-            if at < len(words) and words[at] in _SHOWN:
-                return (True, tuple(w for w in words[:i] if w not in _BE))
-            if words[at : at + 1] in (["in"], ["on"]) and set(words[at + 1 : at + 4]) & _PICTURE:
-                return (True, tuple(w for w in words[:i] if w not in _BE))
-        if word in _LACKS and set(words[:i]) & _PICTURE:
-            at = _next(words, i + 1)
-            if words[at : at + 1] == ["not"]:
-                at = _next(words, at + 1)
-            elif not (word.endswith("n't") or word.startswith("fail") or word == "not"):
-                continue
-            if at < len(words) and words[at] in _SHOWS:
-                return (True, tuple(_until_stop(words[at + 1 :])))
-    return None
-
-
-def _declines(words: list[str]) -> _Found:
-    """ "I refuse", "I must decline", "I won't answer", "I'd rather not say"."""
-    for i, word in enumerate(words):
-        mine = "i" in words[max(0, i - 3) : i] or "i'm" in words[max(0, i - 3) : i]
-        if word in ("refuse", "decline") and mine:
-            return _STRONG
-        if word in ("won't", "not") and mine and words[i + 1 : i + 2] in (["answer"], ["comfortable"], ["identify"], ["guess"], ["speculate"], ["going"]):  # fmt: skip
-            return _STRONG
-        if word == "rather" and words[i + 1 : i + 2] == ["not"]:
-            return _STRONG
-    if (
-        words[:1] == ["sorry"]
-        and len(words) < 3
-        or words[:2] == ["i'm", "sorry"]
-        and len(words) < 4
-    ):
-        return _STRONG
-    return None
-
-
-def _not_there(words: list[str]) -> _Found:
-    """ "There is no dog", "no dog is visible", "I don't see any dog", "the dog does not exist"."""
-    words = _own_words(words)
-    for i, word in enumerate(words):
-        after = words[i + 1 : i + 2]
-        there = words[i - 1] if i else ""
-        if word in ("is", "are", "was", "were", "there's", "exists") and (
-            there == "there" or word == "there's"
-        ):
-            at = _next(words, i + 1)
-            if words[at : at + 1] in (["no"], ["not"]) and words[at + 1 : at + 2] not in (
-                ["doubt"],
-                ["only"],
-                ["question"],
-                ["just"],
-            ):
-                return (True, tuple(_until_stop(words[at + 1 :])))
-            if words[at : at + 1] in (["nobody"], ["none"]):
-                return (True, (words[at],))
-        if word in ("isn't", "aren't", "wasn't", "weren't") and there == "there":
-            return (True, tuple(_until_stop(words[i + 1 :])))
-        if (
-            word in ("see", "find", "spot", "observe", "detect", "notice")
-            and _negated(words[max(0, i - 3) : i])
-            and "i" in words[:i]
-        ):
-            return (True, tuple(_until_stop(words[i + 1 :])))
-        if word == "no" and (
-            i == 0
-            or there
-            in (
-                ",",
-                "but",
-                "shows",
-                "contains",
-                "has",
-                "includes",
-                "depicts",
-                "see",
-                "features",
-                "with",
-            )
-        ):
-            rest = _until_stop(words[i + 1 :])
-            tail = words[i + 1 + len(rest) :]
-            if (
-                rest
-                and (
-                    set(tail) & (_SHOWN | _PICTURE | {"here", "there", "exists"})
-                    or there not in ("", ",", "with")
-                )
-                and after != [","]
-            ):
-                return (True, tuple(rest))
-        if word in ("exist", "appear") and _negated(words[max(0, i - 3) : i]):
-            return (True, tuple(words[: max(0, i - 2)]))
-        if word == "absent" or (word == "missing" and there in _BE and "from" in after):
-            return (True, tuple(w for w in words[:i] if w not in _BE))
-    return None
-
-
-def _until_stop(words: Sequence[str]) -> list[str]:
-    """Return the words of the thing: up to a preposition, verb or mark."""
-    thing: list[str] = []
-    for word in words:
-        if word in _STOP:
-            break
-        if word not in ("a", "an", "the", "any", "such", "actual", "not", "single", "be"):
-            thing.append(word)
-        if len(thing) == 6:
-            break
-    return thing
-
-
-_RULES = (
-    ("does not know", _does_not_know),
-    ("unanswerable", _unanswerable),
-    ("too little information", _too_little),
-    ("cannot tell", _cannot_tell),
-    ("declines", _declines),
-    ("not there", _not_there),
-    ("not shown", _not_shown),
-)
-
-_YES_NO = _set(
-    "is are was were do does did can could has have had will would should isn't aren't doesn't"
-)
-_EXISTS = _set(
+_EXISTS = word_set(
     "there visible present any see seen contain include shown exist exists appear depicted"
 )
+_STOP = word_set(
+    "in on at of from to visible present shown seen here there anywhere is are was were do does did can and or "
+    "with near under behind have has wearing"
+)
+_PERSON = word_set(
+    "man woman person people boy girl child children men women player someone he she his her"
+)
 _TURN = re.compile(
-    r"\b(?:but|however|although|though|nevertheless|nonetheless|still|yet|that said)\b|但是?|不过|然而"
+    r"\b(?:but|however|although|though|nevertheless|nonetheless|still|yet|that said|while)\b|但是?|不过|然而"
 )
-_GUESS = _set(
-    "looks appears seems probably likely guess maybe perhaps possibly approximately about around roughly "
-    "estimate think believe suspect assume answer conclude choose pick say lean"
+_LATER_TURN = re.compile(
+    r"\s*(?:but|however|nevertheless|nonetheless|still|yet|that said|even so)\b|\s*(?:但|不过|然而)"
 )
+_GUESS = word_set(
+    "looks appears seems probably likely guess maybe perhaps possibly approximately about around roughly estimate "
+    "think believe suspect assume answer conclude choose pick"
+)
+_GUESS_LATER = word_set("probably likely guess")
 _NO_ANSWER = re.compile(
     r"\b(?:there (?:is|are|was|were)|i can(?:'t|not)?\b|i could|please|if you|feel free|you can|you could|let me know|"
     r"happy to|would need|would be needed|more information|the image (?:shows|contains|depicts)|might help|can help)"
 )
+_REASON = word_set(
+    "image picture photo blurry blurred dark resolution quality sorry obscured unclear small far hidden apologies too"
+)
+_LITTLE = word_set(
+    "the a an of is are was were in on at to what which who how many much when where why does do did it this that there "
+    "be for with and or from i you can see any has have its his her their s image picture photo colour color"
+)
+_ASKED_AS = (
+    (("how", "old"), "age old"), (("how", "many"), "number count many"), (("how", "much"), "price amount cost much"),
+    (("who",), "name identity person who individual people"), (("when",), "time date year when day"),
+    (("where",), "location place where city country"), (("what", "time"), "time hour"), (("why",), "reason why"),
+    (("what", "color"), "color colour"), (("what", "colour"), "color colour"), (("which", "year"), "year date"),
+)  # fmt: skip
 
 
 def read_refusal(text: str, question: str = "") -> Reading | None:
@@ -522,23 +74,20 @@ def read_refusal(text: str, question: str = "") -> Reading | None:
     """
     words = tidy(text)
     found = refusal(words, question)
-    if found is None:
-        return None
-    return abstained(words, found)
+    return None if found is None else abstained(words, found)
 
 
 def abstained(text: str, cue: Cue) -> Reading:
     """Put a cue into a reading."""
-    return Reading(
-        state=State.ABSTAINED, rule=cue.rule, evidence=text[cue.start : cue.end].strip()[:200]
-    )
+    evidence = text[cue.start : cue.end].strip()[:200]
+    return Reading(state=State.ABSTAINED, rule=cue.rule, evidence=evidence)
 
 
 def refusal(text: str, question: str = "") -> Cue | None:
     """Find the cue that makes a tidy reply a refusal, unless the reply goes on to answer."""
     first: Cue | None = None
-    for cue in cues(text):
-        if cue.absent is not None and not _presupposed(cue.absent, question, cue.rule):
+    for cue in cues(text, premises=bool(question)):
+        if cue.absent is not None and not _takes_for_granted(question, cue):
             continue
         if first is None or cue.strong > first.strong:
             first = cue
@@ -549,45 +98,54 @@ def refusal(text: str, question: str = "") -> Cue | None:
     return first
 
 
-def _presupposed(absent: Sequence[str], question: str, rule: str) -> bool:
-    """Whether the question takes what is absent for granted, so that saying so refuses it."""
+def _takes_for_granted(question: str, cue: Cue) -> bool:
+    """Whether the question presupposes what the cue says is absent."""
+    absent = cue.absent or ()
     if not question:
         return True
-    asked = words_of(question)
     if not question.isascii():
-        return not absent[:1] or absent[0][:2] in question or not absent[0]
-    stems = [_stem(word) for word in asked]
-    things = [_stem(word) for word in absent]
+        return _takes_for_granted_chinese(question, "".join(absent))
+    asked = words_of(question)
+    stems = [stem(word) for word in asked]
+    things = [stem(word) for word in absent]
+    yes_no = asked[:1] and asked[0] in _YES_NO
+    head = things[-1] if things else ""
+    if yes_no and _EXISTS & set(asked[:4]) and head in stems:
+        return False  # "Is there a dog?"
+    if asked[:2] == ["how", "many"] and head and head == _counted(asked):
+        return False  # "How many dogs?"
+    if cue.rule == "not shown":
+        return not (yes_no and _EXISTS & set(asked))
+    if cue.rule == "premise denied":
+        denies = any(word in ("not", "or") or word.endswith("n't") for word in asked)
+        return not yes_no and not denies and head in stems and head not in _LITTLE
+    if {"nobody", "one", "person", "people"} & set(absent):
+        return bool(_PERSON & {stem(word) for word in asked}) and asked[:1] != ["who"]
+    return not absent or absent == ("none",) or bool(set(things) & (set(stems) - _LITTLE))
+
+
+def _takes_for_granted_chinese(question: str, thing: str) -> bool:
     if (
-        asked[:1]
-        and asked[0] in _YES_NO
-        and set(asked[:4]) & _EXISTS
-        and things
-        and things[-1] in stems
+        any(asks in question for asks in ("有没有", "是否有", "吗", "多少", "几"))
+        and "有" in question
     ):
-        return False  # "Is there a dog?" is answered by "there is no dog"
-    if asked[:2] == ["how", "many"]:
-        counted = [_stem(word) for word in asked[2:5]]
-        if things and things[-1] in counted and things[-1] == _counted(stems):
-            return False  # "How many dogs?" is answered by "there are no dogs"
-    if rule == "not shown":
-        return not (asked[:1] and asked[0] in _YES_NO and set(asked) & _EXISTS)
-    if set(absent) & {"nobody", "one", "person", "people"}:
-        return bool(set(asked) & _PERSON) and asked[:1] != ["who"]
-    return any(thing in stems for thing in things) or absent in (("none",), ())
+        return False
+    return not thing or thing[:2] in question or thing[:1] in question
 
 
-def _counted(stems: Sequence[str]) -> str:
+def _counted(asked: Sequence[str]) -> str:
     """Return what "how many ..." counts: the last word before a verb or preposition."""
     last = ""
-    for word in stems[2:]:
-        if word in _STOP or word in _YES_NO or word in ("is", "are", "can"):
+    for word in asked[2:]:
+        if word in _STOP:
             break
         last = word
-    return last
+    return stem(last)
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """Return a word without its plural or possessive s."""
+    word = word.removesuffix("'s")
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
@@ -595,71 +153,87 @@ def _stem(word: str) -> str:
     return word
 
 
+def _content(words: Sequence[str]) -> set[str]:
+    return {
+        stem(word) for word in words if word not in _LITTLE and (word[0].isalnum() or len(word) > 1)
+    }
+
+
+def _asked(question: str) -> set[str]:
+    """Return the content words of a question, with the noun that its question word stands for."""
+    words = words_of(question)
+    found = _content(words)
+    for start, nouns in _ASKED_AS:
+        if tuple(words[: len(start)]) == start:
+            found |= set(nouns.split())
+    return found
+
+
 def _answers_anyway(text: str, cue: Cue, question: str) -> bool:
-    """Whether the reply, hedge and all, ends with an answer."""
+    """Whether the reply, hedge and all, gives an answer."""
+    said = stated(text)
+    if said:
+        return next(cues(said[-1].text), None) is None
     lowered = text.lower()
-    rest = lowered[cue.end :]
-    sentence = lowered[cue.start : cue.end]
-    turn = None
-    for turn in _TURN.finditer(sentence):
-        pass
-    tail = rest
-    if turn is not None and turn.start() > 0:
-        tail = f"{sentence[turn.end() :]} {rest}"
-    if not cue.strong and turn is None and "," in sentence:
-        tail = f"{sentence.partition(',')[2]} {rest}"
-    if not cue.strong and (
-        cue.start > 0 and lowered[: cue.start].strip() or (turn and turn.start() == 0)
-    ):
-        return True
-    if (
-        not cue.strong
-        and turn is not None
-        and len(plain_words(sentence[: turn.start()]))
-        and sentence.find("sure") > turn.start()
-    ):
-        return True  # "It is 7, though I am not sure."
-    words = words_of(tail)
-    if not words:
-        return False
-    joined = " ".join(words)
+    sentence, rest = lowered[cue.start : cue.end], lowered[cue.end :]
     if any(
-        lead in joined
-        for lead in (
-            "answer is",
-            "answer would be",
-            "answer :",
-            "final answer",
-            "best guess",
-            "i'd say",
-            "i would say",
-            "i guess",
-            "my guess",
-        )
+        s in rest or s in sentence
+        for s in ("best guess", "i'd say", "i would say", "i guess", "my guess")
     ):
-        return next(cues(tail), None) is None
-    if next(cues(tail), None) is not None:
-        return False
+        return next(cues(rest), None) is None
     if not cue.strong:
-        return len(words) > 1 or words[0].isdigit()
-    if turn is None or turn.start() == 0:
+        return _says_more(lowered, cue)
+    turn = next((match for match in _TURN.finditer(sentence) if match.start() > 0), None)
+    if sentence.startswith(("although", "though", "while", "even though")):
+        tail = sentence.partition(",")[2]
+        return bool(tail.strip()) and next(cues(tail), None) is None
+    if turn is not None:
+        before, tail = sentence[: turn.start()], f"{sentence[turn.end() :]} {rest}"
+        if next(cues(before), None) is None and _content(words_of(before)):
+            return True  # "It is 7, although the rest is not visible"
+    elif later := _LATER_TURN.match(rest):
+        tail = rest[later.end() :]
+    else:
+        guesses = _GUESS_LATER & set(words_of(rest)) and next(cues(rest), None) is None
+        return bool(guesses) or _answered_before(lowered[: cue.start], sentence, question)
+    return _is_answer(tail, sentence, cue, question)
+
+
+def _says_more(text: str, cue: Cue) -> bool:
+    """Whether anything is said beside a weak cue ("not sure"), other than why."""
+    for clause in re.split(r"[,.;:!?\n]|\b(?:but|however|although|though|yet)\b|但|不过", text):
+        words = words_of(clause)
+        if not words or _REASON & set(words) or words[0] in ("sorry", "i'm", "hmm", "well"):
+            continue
+        if next(cues(clause), None) is None and (_content(words) or words[0].isdigit()):
+            return True
+    return False
+
+
+def _answered_before(before: str, sentence: str, question: str) -> bool:
+    """Whether what stands before the cue answers the question, and the cue is about more."""
+    asked = _asked(question)
+    if not before.strip() or not asked or next(cues(before), None) is not None:
         return False
-    if set(words) & _GUESS and not _NO_ANSWER.search(tail):
+    return bool(_content(words_of(before)) & asked) and not _content(words_of(sentence)) & asked
+
+
+def _is_answer(tail: str, sentence: str, cue: Cue, question: str) -> bool:
+    """Whether what follows "but" answers: a guess, a count, or a fact on what was asked about."""
+    words = words_of(tail)
+    if not words or next(cues(tail), None) is not None:
+        return False
+    if _GUESS & set(words) and not _NO_ANSWER.search(tail):
         return True
-    asked = words_of(question)
-    if asked[:2] == ["how", "many"] and any(word.isdigit() for word in plain_words(tail)):
+    if words_of(question)[:2] == ["how", "many"] and any(
+        word.isdigit() for word in plain_words(tail)
+    ):
         return True
-    if (
-        _NO_ANSWER.search(tail)
-        or cue.rule in ("cannot tell", "not there", "declines")
-        and not _seeing(sentence)
+    sees = any(f" {verb}" in sentence for verb in ("see", "view", "read", "access"))
+    if _NO_ANSWER.search(tail) or (
+        cue.rule in ("cannot tell", "not there", "declines") and not sees
     ):
         return False
     if not question:
-        return bool(set(words) & _BE)
-    return bool({_stem(w) for w in words} & {_stem(w) for w in asked if len(w) > 3})
-
-
-def _seeing(sentence: str) -> bool:
-    """Whether only sight is denied ("cannot see it all"), so that an answer may follow."""
-    return any(f" {verb}" in sentence for verb in ("see", "view", "read", "access"))
+        return bool({"is", "are", "was", "says", "reads"} & set(words))
+    return bool(_content(words) & _asked(question)) or bool({"says", "reads"} & set(words))

@@ -42,7 +42,13 @@ _SPECIAL = re.compile(r"<\|[a-z_]{1,30}\|>")
 _LATEX_TEXT = re.compile(
     r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|mbox|rm|bf)\s*\{([^{}]{0,400})\}"
 )
+_FRACTION = re.compile(r"\\[dt]?frac\s?\{\s?(-?\d{1,40})\s?\}\s?\{\s?(-?\d{1,40})\s?\}")
 _LATEX_MARKS = re.compile(r"\\[()\[\]]|\\[,;!: ]|\\(?:quad|qquad|left|right|displaystyle)\b")
+
+
+def word_set(words: str) -> frozenset[str]:
+    """Return the set of words in a text: how the rules list theirs."""
+    return frozenset(words.split())
 
 
 def tidy(text: str) -> str:
@@ -61,7 +67,7 @@ def tidy(text: str) -> str:
         if "<" in text:
             text = _SPECIAL.sub(" ", _TAG.sub(" ", text))
     if "\\" in text:
-        text = _LATEX_MARKS.sub(" ", _LATEX_TEXT.sub(r"\1", text))
+        text = _LATEX_MARKS.sub(" ", _LATEX_TEXT.sub(r"\1", _FRACTION.sub(r"\1/\2", text)))
     if "~~" in text:
         text = _STRUCK.sub(" ", text)
     if any(mark in text for mark in "*_`#>•") or "- " in text:
@@ -112,7 +118,7 @@ class Sentences:
 
 _CHINESE = {
     "最终答案": "final answer", "答案": "answer", "正确选项": "correct option", "选项": "option", "结论": "conclusion",
-    "应该是": "is", "应当是": "is", "应为": "is", "就是": "is", "而不是": "not", "不是": "not is", "并非": "not is",
+    "应该是": "is", "应当是": "is", "应为": "is", "就是": "is", "而不是": "not", "而是": "but", "不是": "not is", "并非": "not is",
     "是": "is", "为": "is", "不选": "not choose", "选择": "choose", "应选": "choose", "故选": "so choose", "选": "choose",
     "不正确": "incorrect", "不对": "incorrect", "不符合": "incorrect", "正确": "correct", "错误": "wrong", "错": "wrong",
     "对": "correct", "符合": "matches", "排除": "eliminate", "所以": "so", "因此": "therefore", "综上": "therefore",

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from hardset.reading import refusals
 from hardset.reading.conclusions import containers, stated
+from hardset.reading.cues import unquoted
 from hardset.reading.words import tidy, words_of
 from hardset.records import Reading, State
 
@@ -148,7 +149,7 @@ def _last(text: str) -> str:
 
 def _statement(text: str) -> Reading:
     """Read the sentence itself: its first clause, denied or affirmed."""
-    lowered = refusals.unquoted(text).lower()
+    lowered = unquoted(text).lower()
     clause = re.split(r"[.!?;\n]|, (?:but|however|although|though)\b", lowered, maxsplit=1)[0]
     tokens = words_of(clause)
     denied = any(

@@ -1,0 +1,135 @@
+"""Which single letters in a reply are options' letters: not articles, pronouns, initials, units.
+
+Letters that are listed together ("A and C", "A, B or D", one a line) make one group.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hardset.reading.words import plain, word_set, words_of
+
+
+class Group(NamedTuple):
+    """Letters listed together, upper case, and where they stand in the text."""
+
+    letters: tuple[str, ...]
+    start: int  # of the first letter
+    end: int  # past the last letter
+    bracketed: bool
+
+
+OPENING = "([{\"'<$*| \t"
+CLOSING = ")]}\"'>$*| \t"
+
+# A letter that is no part of a word, a name ("C-shaped", "A+", "U.S.A", "20 °C") or of "N/A".
+_LATIN = "A-Za-z0-9_\u00c0-\u024f"
+_LETTER = re.compile(
+    rf"(?<![{_LATIN}+#°&\\])(?<![A-Za-z]')(?<![A-Za-z]-)(?<![Nn]/)(?<![A-Za-z]\.)"
+    rf"(?![Nn]/[Aa])([A-Za-z])"
+    rf"(?![{_LATIN}+#]|'[a-z]|-[A-Za-z]|\.[A-Za-z]\b|&[A-Za-z])"
+)
+_WRAP = r"[\s()\[\]\"'{}*$]*"
+_BETWEEN = re.compile(
+    rf"{_WRAP}(?:,{_WRAP})?(?:(?:and/or|and|or|&|/|nor|\+|和|或者?){_WRAP}(?:(?:also|option|choice)\s+)?)?{_WRAP}"
+)
+_INITIALS = re.compile(r"\.\s?[A-Z]\.(?:\s|$)")
+_UNIT_BEFORE = re.compile(r"\d\s?°?\s?$")
+
+# What follows "A" where it is an option and not an article.
+_AFTER_LABEL = word_set(
+    "is was seems appears looks matches fits and or nor because since as would can cannot should must has "
+    "describes states says does doesn't isn't but not over rather instead shows correctly wins best the this "
+    "these those it there they he she his her their its which i we that also describes due with if only are "
+    "correct wrong incorrect"
+)
+_SMALL_LEADS = (
+    "answer", "answer is", "answer:", "option", "choice", "letter", ":", "=", "choose", "pick", "select", "it's",
+    "it is", "with", "say", "go for", "选", "是", "为", "(", "therefore,", "so,", "answer would be", "is option",
+)  # fmt: skip
+
+
+def find_groups(text: str, texts: Sequence[str]) -> list[Group]:
+    """Find the letters that can be options' letters, in order.
+
+    Args:
+        text: a tidy reply.
+        texts: the options' texts in plain form; the first tells "A Hamlet" from an article.
+    """
+    found: list[Group] = []
+    for match in _LETTER.finditer(text):
+        letter, at, end = match[1], match.start(), match.end()
+        bracketed = at > 0 and text[at - 1] in "([{\"'" and text[end : end + 1] in tuple(")]}\"'")
+        joined = bool(found) and _joined(text, found[-1], at, end)
+        if not bracketed:
+            if letter.islower() and not _small_label(text, at, end, joined):
+                continue
+            if letter in "AaIi" and _is_word(text, letter, end, texts):
+                continue
+            if _INITIALS.match(text, end) or (at and _UNIT_BEFORE.search(text, max(0, at - 4), at)):
+                continue
+        if joined:
+            last = found[-1]
+            found[-1] = Group((*last.letters, letter.upper()), last.start, end, bracketed)
+        else:
+            found.append(Group((letter.upper(),), at, end, bracketed))
+    return found
+
+
+def _joined(text: str, last: Group, at: int, end: int) -> bool:
+    """Whether a letter continues a list: behind a comma or "and", or alone on the next line."""
+    gap = text[last.end : at]
+    if len(gap) > 24:
+        return False
+    if "\n" in gap:
+        return (
+            not gap.strip(OPENING + CLOSING + "\n.")
+            and alone(text, at, end)
+            and alone(text, last.end - 1, last.end)
+        )
+    return bool(gap.strip(OPENING + CLOSING)) and _BETWEEN.fullmatch(gap) is not None
+
+
+def opens_line(text: str, at: int) -> bool:
+    """Whether nothing but wrappers stands before a position on its line."""
+    return not text[text.rfind("\n", 0, at) + 1 : at].strip(OPENING)
+
+
+def alone(text: str, at: int, end: int) -> bool:
+    """Whether a letter is all there is on its line."""
+    stop = text.find("\n", end)
+    rest = text[end : stop if stop >= 0 else min(len(text), end + 12)]
+    return opens_line(text, at) and not rest.strip(CLOSING + ".:,!;")
+
+
+def _small_label(text: str, at: int, end: int, joined: bool) -> bool:
+    """Whether a small letter can be an option's: "b)", alone, in a list, or led to."""
+    line = text.rfind("\n", 0, at) + 1
+    before = text[max(line, at - 24) : at].lower().strip(OPENING)
+    if text[end : end + 1] == ")" and not before:
+        return True
+    rest = text[end : end + 12].lstrip(CLOSING)
+    ends = (
+        not rest or rest[0] in ".,:;!?\n-/" or rest.startswith(("because", "and ", "or ", "since"))
+    )
+    return ends and (not before or joined or before.endswith(_SMALL_LEADS))
+
+
+def _is_word(text: str, letter: str, end: int, texts: Sequence[str]) -> bool:
+    """Whether "A" or "I" is an article or a pronoun here and not a letter."""
+    rest = text[end : end + 40]
+    if not rest or rest[0] in "\n)]}.:;!?'\"*":
+        return False
+    if rest[0] != " ":
+        return letter in "Ii" or rest[0] == "-"
+    following = words_of(rest)
+    if not following or rest.strip()[:1] in tuple("-:=>(.,;✓✔✅✗✘❌"):
+        return False
+    if letter in "Ii":
+        return True
+    if following[0] in _AFTER_LABEL:
+        return letter == "a" and following[0] not in ("is", "and", "or", "because", "since", "as")
+    own = texts[0].split()[:1] if texts else []
+    return not (rest.strip()[:1].isupper() and plain(rest).split()[:1] == own)
