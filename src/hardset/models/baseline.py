@@ -72,6 +72,7 @@ class Baseline:
 
     takes = frozenset({"image/jpeg", "image/png", "image/webp", "image/gif"})
     sees_item = True  # its replies depend on the item itself, so the item is part of the key
+    free = True  # it costs nothing, so no budget applies
     max_concurrency: int | None = None
 
     def __init__(self, kind: str) -> None:

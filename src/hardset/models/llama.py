@@ -43,6 +43,7 @@ class Llama:
     """
 
     takes: frozenset[str] = frozenset()
+    free = True  # it costs nothing, so no budget applies
     options: Mapping[str, str]
     max_concurrency: int | None
 

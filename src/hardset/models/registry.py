@@ -63,8 +63,10 @@ def make_model(
     Args:
         spec: `provider/model`; the model's name may hold further slashes. With `base_url`, a
             spec that begins with no known provider is the endpoint's own name for the model.
-        base_url: the address of an OpenAI-compatible endpoint.
-        key_env: the environment variable with its key; `HARDSET_API_KEY` by default.
+        base_url: the address of an OpenAI-compatible endpoint. This, `key_env` and `extra` mean
+            nothing to `baseline`, `llama` and `local`, which may stand beside such a model.
+        key_env: the environment variable with the key; `HARDSET_API_KEY` by default where
+            `base_url` is given, else the provider's own.
         extra: further fields of each request body.
         timeout: seconds of silence before an attempt over HTTP is given up.
         options: for models that other packages add, and for `llama` and `local`.
@@ -74,28 +76,14 @@ def make_model(
     """
     family, slash, rest = spec.partition("/")
     family = ALIASES.get(family, family)
-    if base_url or (family in PROVIDERS and slash and rest):
+    if rest and family in BUILT_IN:
+        return _built_in(spec, family, rest, timeout, options)
+    if base_url or (rest and family in PROVIDERS):
         return _over_http(spec, family, rest, base_url, key_env, extra, timeout, options)
     if not slash or not rest:
         raise UsageError(f"{spec!r} is no model: write provider/model, {_hint(family)}")
-    given = {"key_env": key_env, "extra": extra}
-    surplus = [name for name, value in given.items() if value]
-    if family in BUILT_IN and surplus:
-        raise UsageError(f"{spec} takes no {' or '.join(surplus)}: it is not asked over a network")
-    if family == "baseline":
-        from hardset.models.baseline import make as baseline
-
-        return _with_options(spec, baseline, rest, options)
-    if family == "llama":
-        from hardset.models.llama import make as llama
-
-        return _with_options(spec, llama, rest, {"timeout": timeout, **options})
-    if family == "local":
-        from hardset.models.local import LocalScout
-
-        return _with_options(spec, LocalScout, rest, options)
     for point in entry_points(group=GROUP, name=family):
-        return _third_party(spec, point, rest, {**given, "timeout": timeout, **options})
+        return _third_party(spec, point, rest, {"key_env": key_env, "extra": extra, **options})
     raise UsageError(f"no provider is called {family!r}: {_hint(family)}")
 
 
@@ -120,6 +108,22 @@ def describe() -> list[tuple[str, str]]:
     ]
     added = [(f"{p.name}/...", f"added by {p.value}") for p in entry_points(group=GROUP)]
     return [*ours, *served, ("NAME --base-url URL", "any OpenAI-compatible endpoint"), *added]
+
+
+def _built_in(
+    spec: str, family: str, rest: str, timeout: float, options: Mapping[str, Any]
+) -> AnyModel:
+    if family == "baseline":
+        from hardset.models.baseline import make as baseline
+
+        return _with_options(spec, baseline, rest, options)
+    if family == "llama":
+        from hardset.models.llama import make as llama
+
+        return _with_options(spec, llama, rest, {"timeout": timeout, **options})
+    from hardset.models.local import LocalScout
+
+    return _with_options(spec, LocalScout, rest, options)
 
 
 def _over_http(
@@ -155,7 +159,6 @@ def _third_party(spec: str, point: Any, rest: str, options: Mapping[str, Any]) -
             "mend or uninstall the package that adds it"
         ) from error
     given = {name: value for name, value in options.items() if value is not None}
-    given.pop("timeout", None)  # an engine's matter, unless the factory asks for more
     return _with_options(spec, factory, rest, given)
 
 
