@@ -60,7 +60,7 @@ def read_braces_lenient(text: str) -> Reading:
         if not inside:
             return Reading(state=State.UNPARSED, rule="empty braces", evidence=evidence)
         cue = refusal(tidy(inside))
-        if cue is not None:
+        if cue is not None and len(inside.split()) > 1:
             return abstained(tidy(inside), cue)
         return Reading(state=State.ANSWERED, answer=inside, rule="last braces", evidence=evidence)
     words = tidy(text)

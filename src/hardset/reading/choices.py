@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from hardset.reading.conclusions import containers, stated
+from hardset.reading.conclusions import RETRACTED, containers, stated
 from hardset.reading.cues import cues
 from hardset.reading.letters import CLOSING, OPENING, find_groups
 from hardset.reading.numbers import number_of
@@ -27,6 +27,7 @@ from hardset.reading.picks import (
     REFUSED,
     RULED_OUT,
     STATED,
+    UNSURE,
     Pick,
     judge,
 )
@@ -38,12 +39,8 @@ _ABSTAIN = ("?",)
 _DISAGREE = "letter and text disagree"
 _SHORT = 300  # characters of a reply in which one option's text, found anywhere, is the answer
 
-_RETRACTED = re.compile(
-    r"\b(?:wait|actually|correction|on second thoughts?|scratch that|let me (?:re|correct|double|look again)|"
-    r"i made a mistake|my mistake|sorry|oops|hmm|hold on|no,|i mean|i take (?:it|that) back)|不对|等等|其实|更正"
-)
 _LOOKED_AGAIN = re.compile(
-    _RETRACTED.pattern
+    RETRACTED.pattern
     + r"|\b(?:however|(?:up)?on (?:closer|further|re)|looking (?:closer|again|more closely))"
 )
 
@@ -152,7 +149,7 @@ def _corrected(text: str, picks: list[Pick]) -> list[Pick]:
     if len({pick.letters for pick in picks if pick.strength >= REFUSED}) < 2:
         return picks
     last = max((p for p in picks if p.strength >= REFUSED), key=lambda pick: pick.at)
-    turns = _RETRACTED if last.letters == _ABSTAIN else _LOOKED_AGAIN
+    turns = RETRACTED if last.letters == _ABSTAIN else _LOOKED_AGAIN
     for turn in reversed(list(turns.finditer(text.lower()))):
         if turn.start() > last.at and last.letters != _ABSTAIN:
             continue
@@ -176,12 +173,13 @@ def _abstentions(text: str, options: _Options, top: int) -> list[Pick]:
             ):
                 continue
             found.append(Pick(passage.at, _ABSTAIN, strength, cue.rule, passage.evidence))
-    if found or (top > REFUSED and not _RETRACTED.search(text.lower())):
+    if found or (top > REFUSED and not RETRACTED.search(text.lower())):
         return found
     for cue in cues(text):
         words = text[cue.start : cue.end].strip()
         if not _is_option(words, options):
-            found.append(Pick(cue.start, _ABSTAIN, REFUSED, cue.rule, words[:200]))
+            strength = REFUSED if cue.strong else UNSURE
+            found.append(Pick(cue.start, _ABSTAIN, strength, cue.rule, words[:200]))
     return found
 
 

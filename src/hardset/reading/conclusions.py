@@ -12,6 +12,13 @@ from typing import NamedTuple
 from hardset.reading.words import Sentences
 
 
+RETRACTED = re.compile(
+    r"\b(?:wait|actually|correction|on second thoughts?|scratch that|let me (?:re|correct|double|look again)|"
+    r"i made a mistake|my mistake|sorry|oops|hmm|hold on|no,|i mean|i take (?:it|that) back)|不对|等等|其实|更正"
+)
+"""Where, in lower-case text, a reply takes back what it said."""
+
+
 class Passage(NamedTuple):
     """A stretch of the reply that is put forward as the answer."""
 

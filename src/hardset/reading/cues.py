@@ -32,8 +32,9 @@ _KNOW = word_set(
     "comment find found locate located spot read see seen make distinguish distinguished describe "
     "comply process analyze analyse interpret interpreted discuss give given fulfil fulfill specify "
     "specified guess count counted pinpoint choose select pick reveal share disclose estimate "
-    "estimated observe observed perceive respond predict gauge detect evaluate evaluated proceed be"
+    "estimated observe observed perceive respond predict gauge detect evaluate evaluated proceed be made drawn reached"
 )
+_LOOKS = word_set("see find spot observe detect notice")
 _SURE = word_set("sure certain confident positive")
 _ADVERBS = word_set(
     "be really even just currently also quite very exactly precisely definitively definitely "
@@ -201,6 +202,9 @@ def _cannot_tell(words: list[str]) -> _Found:
         )
         if at >= len(words) or words[at] in (",", "."):
             return (strong, None)
+        if words[at] in _LOOKS and words[at + 1 : at + 2] in (["any"], ["a"], ["an"]):
+            if not _PICTURE & set(words[at + 2 : at + 5]):
+                continue  # "I can't see any dog" says that there is none
         if words[at] in _KNOW or words[at] in _SURE:
             if (
                 word == "cannot"
@@ -440,7 +444,7 @@ def _not_there(words: list[str]) -> _Found:
         if word in ("isn't", "aren't", "wasn't", "weren't") and there == "there":
             return (True, tuple(_until_stop(words[i + 1 :])))
         if (
-            word in ("see", "find", "spot", "observe", "detect", "notice")
+            word in _LOOKS
             and _negated(words[max(0, i - 3) : i])
             and "i" in words[:i]
         ):

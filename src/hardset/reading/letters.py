@@ -35,6 +35,7 @@ _WRAP = r"[\s()\[\]\"'{}*$]*"
 _BETWEEN = re.compile(
     rf"{_WRAP}(?:,{_WRAP})?(?:(?:and/or|and|or|&|/|nor|\+|和|或者?){_WRAP}(?:(?:also|option|choice)\s+)?)?{_WRAP}"
 )
+_QUESTION_ANSWER = re.compile(r"\s?:\s*[(\[*]*[A-Za-z][)\].*]*\s*(?:\n|$)")  # "A: C"
 _INITIALS = re.compile(r"\.\s?[A-Z]\.(?:\s|$)")
 _UNIT_BEFORE = re.compile(r"\d\s?°?\s?$")
 
@@ -67,6 +68,8 @@ def find_groups(text: str, texts: Sequence[str]) -> list[Group]:
             if letter.islower() and not _small_label(text, at, end, joined):
                 continue
             if letter in "AaIi" and _is_word(text, letter, end, texts):
+                continue
+            if letter == "A" and opens_line(text, at) and _QUESTION_ANSWER.match(text, end):
                 continue
             if _INITIALS.match(text, end) or (at and _UNIT_BEFORE.search(text, max(0, at - 4), at)):
                 continue
@@ -101,7 +104,7 @@ def alone(text: str, at: int, end: int) -> bool:
     """Whether a letter is all there is on its line."""
     stop = text.find("\n", end)
     rest = text[end : stop if stop >= 0 else min(len(text), end + 12)]
-    return opens_line(text, at) and not rest.strip(CLOSING + ".:,!;")
+    return opens_line(text, at) and ".." not in rest and not rest.strip(CLOSING + ".:,!;")
 
 
 def _small_label(text: str, at: int, end: int, joined: bool) -> bool:

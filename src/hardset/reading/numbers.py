@@ -26,7 +26,7 @@ _NUMERAL = r"(?:\d{1,3}(?:,\d{3})+|\d{1,40})(?:\.\d{1,40})?|\.\d{1,40}"
 _VALUE = re.compile(
     rf"(?P<sign>[-+])?\s?(?P<money>[{_CURRENCY}]|us\$)?\s?(?P<inner>-)?(?P<number>{_NUMERAL})(?P<exponent>e[-+]?\d{{1,2}})?"
     rf"(?:\s?/\s?(?P<below>\d{{1,40}}(?:\.\d{{1,40}})?))?"
-    rf"(?:\s?(?P<scale>hundred|thousand|million|billion|k|bn)\b)?\s?(?P<unit>{_UNIT})?\.?"
+    rf"(?:\s?(?P<scale>hundred|thousand|million|billion|k|bn)\b)?\s?(?P<unit>{_UNIT}|[{_CURRENCY}])?\.?"
 )
 _MIXED = re.compile(r"(?P<whole>\d{1,40})\s+(?P<top>\d{1,10})/(?P<below>\d{1,10})")
 _FRAC = re.compile(r"\\[dt]?frac\s*\{?\s*(-?\d{1,40})\s*\}?\s*\{?\s*(-?\d{1,40})\s*\}?")
@@ -145,7 +145,7 @@ def _spoken(words: Sequence[str]) -> int | None:
 
 _WORD = "|".join([*NUMBER_WORDS, *SCALES])
 _MENTION = re.compile(
-    rf"(?<![\w.,/])-?[{_CURRENCY}]?(?:\d{{1,3}}(?:,\d{{3}})+|\d{{1,40}})(?:\.\d{{1,40}})?(?:\s?/\s?\d{{1,40}})?(?![\w/]|[.,]\d)%?"
+    rf"(?<![A-Za-z0-9_.,/])-?[{_CURRENCY}]?(?:\d{{1,3}}(?:,\d{{3}})+|\d{{1,40}})(?:\.\d{{1,40}})?(?:\s?/\s?\d{{1,40}})?(?![A-Za-z0-9_/]|[.,]\d)%?"
     rf"|\b(?:{_WORD})(?:[\s-](?:and\s)?(?:{_WORD})){{0,6}}\b|[零一二三四五六七八九十两](?=个|只|人|条|张|辆|本)",
     re.IGNORECASE,
 )

@@ -13,12 +13,13 @@ from typing import NamedTuple
 from hardset.reading.letters import CLOSING, Group, alone, opens_line
 from hardset.reading.words import word_set, words_of
 
-FINAL = 6  # in a box, in answer tags, "final answer:", "conclusion:"
-STATED = 5  # "the answer is B", "B is correct", "I choose B", "therefore B", a line that is only B
-OPENED = 4  # begins a line: "B. 4", "B: the sign is green"
-LEANING = 3  # "it is B", "option B matches", "The sign is green (B)."
-REFUSED = 2  # (abstentions; no letter has it)
-HEDGED = 1  # "maybe B", "it could be B"
+FINAL = 7  # in a box, in answer tags, "final answer:", "conclusion:"
+STATED = 6  # "the answer is B", "B is correct", "I choose B", "therefore B", a line that is only B
+OPENED = 5  # begins a line: "B. 4", "B: the sign is green"
+LEANING = 4  # "it is B", "option B matches", "The sign is green (B)."
+REFUSED = 3  # "it cannot be determined" (abstentions; no letter has it)
+HEDGED = 2  # "maybe B", "it could be B"
+UNSURE = 1  # "I am not sure", where nothing else is said
 NOTHING = 0
 RULED_OUT = -1
 
@@ -57,10 +58,12 @@ _PRONOUNS = word_set("it this that which one these")
 _CHOOSE = word_set(
     "choose chose choosing pick picking select selecting say guess think believe conclude mark suppose reckon "
     "suspect prefer favor favour answer selected chosen picked opt vote go going went lean leaning settle settled "
-    "stick submit take i'd selects chooses"
+    "stick submit take i'd selects chooses meant mean"
 )
+_CHOOSE_WITH = word_set("go going went opt vote lean leaning settle settled stick point decide decided")
+_WITHDRAWN = word_set("thought assumed guessed considered considering tempted was were wanted seemed about")
 _OTHERS = word_set("some someone people others they many users somebody anyone tempted tempting")
-_PREPOSITIONS = word_set("with for on towards toward to that as by in")
+_PREPOSITIONS = word_set("with for on towards toward to by in")
 _SO = word_set(
     "so therefore thus hence then leaving leaves consequently ergo accordingly meaning leave"
 )
@@ -116,6 +119,8 @@ def judge(text: str, group: Group, start: int, end: int) -> list[Pick]:
     def picks(letters: Sequence[str], verdict: Verdict) -> list[Pick]:
         if verdict[0] == RULED_OUT or len(letters) == 1:
             return [Pick(group.start, (letter,), *verdict, evidence) for letter in letters]
+        if verdict[1] == "so":  # "leaving B and C" is no pick of two
+            return []
         return [Pick(group.start, tuple(letters), *verdict, evidence)]
 
     if len(letters) > 1 and lead[0] != RULED_OUT and said[0] and after[0] in _SINGULAR:
@@ -147,7 +152,8 @@ def _heading(text: str, at: int) -> list[str]:
     above = text[max(0, at - 80) : at].rstrip("([{\"'<$*| \t\n")
     if not above.endswith(":") or "\n" not in text[max(0, at - 80) : at]:
         return []
-    return words_of(above[above.rfind("\n") + 1 :])
+    words = words_of(above[above.rfind("\n") + 1 :])
+    return [] if {"each", "every", "options", "choices", "option", "choice"} & set(words[:-2]) else words
 
 
 def _stands(
@@ -165,7 +171,7 @@ def _stands(
             )
             if delimited:
                 return _line_verdict(rest) or (OPENED, "begins a line")
-            if after[:1] and (after[0] in _REASONS or after[0] in _CONTRAST):
+            if after[:1] and (after[0] in _REASONS or _contrasts(after)):
                 return (OPENED, "begins a line")
     if strength != NOTHING:
         return verdict
@@ -180,16 +186,20 @@ def _stands(
         )
     ):
         return (HEDGED, "maybe") if set(before) & _DOUBT else (LEANING, "names an option")
-    if not before and (not after or after[0] in _CONTRAST):
+    if not before and (not after or _contrasts(after)):
         return OPENED, "the letter alone in a sentence"
-    if (
-        not after
-        and before
-        and (group.bracketed or before[-1] == ",")
-        and not _AGAINST & set(before)
-    ):
+    if not after and before[-1:] == [":"]:
+        return LEANING, "behind a colon"
+    ends = group.bracketed or before[-1:] in ([","], ["but"])
+    against = before[_clause(before, 0, len(before) - 1) :] if before else []
+    if not after and ends and not _AGAINST & set(against):
         return LEANING, "ends a sentence"
     return _NONE
+
+
+def _contrasts(after: Sequence[str]) -> bool:
+    """Whether a letter is set against others: "B, not A", "B rather than A"."""
+    return (bool(after) and after[0] in _CONTRAST) or after[:2] in (["and", "not"], [",", "not"])
 
 
 def _line_verdict(rest: str) -> Verdict | None:
@@ -255,7 +265,7 @@ def lead_of(before: list[str]) -> Verdict:
     span = before[since:k]
     if _INITIAL & set(before[max(0, since - 2) : k]):
         return _NONE
-    if _denies(span) or _denies_thinking(before[max(0, since - 5) : since]):
+    if _denies(span) or _denies_thinking(before[_clause(before, max(0, since - 5), since) : since]):
         return RULED_OUT, "denied"
     if (_DOUBT & (skipped | set(span)) and found[0] < FINAL) or (
         "can" in span and "only" not in before[since:]
@@ -287,17 +297,36 @@ def _lead_by(word: str, before: list[str], k: int) -> tuple[Verdict, int]:
             return _noun(before, noun), noun
         if word != "-" and (_SO | _CHOOSE) & set(near):
             return (STATED, "so"), max(0, k - 4)
+        if word in ("->", "=>", "→") and k == 1:
+            return (LEANING, "an arrow to"), k
         return _NONE, k
     if word in _NOUNS:
         return _noun(before, k - 1), k - 1
-    if word in _CHOOSE or (word in _PREPOSITIONS and _CHOOSE & set(near)):
-        since = max(0, k - 6)
-        return ((STATED, "I choose") if not _OTHERS & set(before[since:k]) else _NONE), since
+    if (
+        word in _CHOOSE
+        or (word in _PREPOSITIONS and _CHOOSE_WITH & set(near))
+        or (word == "that" and _CHOOSE & set(near))
+    ):
+        since = _clause(before, max(0, k - 6), k)
+        chosen = not (_OTHERS | _WITHDRAWN) & set(before[since:k])
+        return ((STATED, "I choose") if chosen else _NONE), since
+    if word == "like" and {"looks", "seems", "sounds", "look", "seem"} & set(near):
+        return (LEANING, "it is"), max(0, k - 4)
+    if word in ("✓", "✔", "✅", "✗", "✘", "❌"):
+        return ((STATED, "marked right") if word in "✓✔✅" else _OUT), k
     if word in _SUPPORT or (word in _PREPOSITIONS and _SUPPORT & set(near)):
         return (LEANING, "matches"), max(0, k - 6)
     if word in _SO or (word == "," and k > 1 and before[k - 2] in _SO):
         return (STATED, "so"), k
     return _NONE, k
+
+
+def _clause(before: Sequence[str], start: int, end: int) -> int:
+    """Return where the clause that ends at `end` begins, at `start` or behind a comma or "but"."""
+    for i in range(end - 1, start - 1, -1):
+        if before[i] in (",", "but", "though", "although", "however"):
+            return i + 1
+    return start
 
 
 def _noun(before: list[str], noun: int) -> Verdict:
@@ -320,8 +349,9 @@ def _is(before: list[str], k: int) -> tuple[Verdict, int]:
     if before[k - 1] in ("it's", "that's") or (
         subject in _PRONOUNS or before[at] in ("it'd", "that'd")
     ):
-        if noun < 0 or "," in before[noun:at] or ";" in before[noun:at]:
-            return (LEANING, "it is"), max(0, at - 1)
+        if noun < 0 or "," in before[noun:at]:
+            since = _clause(before, max(0, at - 5), at)
+            return (_NONE if {"thought", "assumed", "guessed"} & set(before[since:at]) else (LEANING, "it is")), since
     elif noun < 0 and subject in NOT:  # "it can't be B", "this isn't B"
         return _OUT, k
     if noun >= 0:
@@ -343,8 +373,10 @@ def _contrasted(before: list[str], k: int) -> tuple[Verdict, int]:
         if before[i] in ("anything", "nothing", "none"):
             return (LEANING, "nothing but"), k
         if before[i] in NOT or before[i].endswith("n't"):
-            lead = lead_of(before[:i]) if before[i] in ("not", "neither") else (STATED, "not A but")
-            return (max(lead, (LEANING, "not A but"))), k
+            if any(len(word) == 1 and word.isalpha() for word in before[i + 1 : k - 1]):
+                lead = lead_of(before[:i]) if before[i] in ("not", "neither") else (STATED, "")
+                return (max(lead[0], LEANING), "not A but"), k
+            return _NONE, k
     return _NONE, k
 
 
@@ -370,6 +402,13 @@ def said_of(after: Sequence[str], raw: str) -> Verdict:
     """Say what the words behind a letter say of it: right, wrong, fitting, or nothing."""
     if not after:
         return _NONE
+    if after[0] in (":", "-") and len(after) > 1 and (len(after) == 2 or after[2] in (",", "-", "because")):
+        if after[1] in _WRONG or after[1] == "no":
+            return RULED_OUT, "said to be wrong"
+        if after[1] in ("yes", "true", "correct", "right", "✓", "✔", "✅"):
+            return STATED, "said to be right"
+    if after[:3] == ["it", "is"]:
+        return STATED, "said to be right"
     first = after[0]
     if first in _WRONG:
         return RULED_OUT, "said to be wrong"
@@ -390,6 +429,11 @@ def said_of(after: Sequence[str], raw: str) -> Verdict:
     wrong = bool(_WRONG & set(span))
     if denied or wrong:
         return _NONE if denied and wrong else (RULED_OUT, "said to be wrong")
+    if "than" in span:
+        better = {"better", "more", "closer", "stronger", "likelier", "rather"} & set(span)
+        return (LEANING, "said to fit better") if better else _NONE
+    if span[1:2] == ["what"]:
+        return LEANING, "said to fit"
     right = _right(span)
     if right[0] and (_PARTLY & set(span)):
         return HEDGED, "maybe right"

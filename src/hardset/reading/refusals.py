@@ -153,7 +153,8 @@ def stem(word: str) -> str:
     return word
 
 
-def _content(words: Sequence[str]) -> set[str]:
+def content(words: Sequence[str]) -> set[str]:
+    """Return the stems of the words that carry content."""
     return {
         stem(word) for word in words if word not in _LITTLE and (word[0].isalnum() or len(word) > 1)
     }
@@ -162,7 +163,7 @@ def _content(words: Sequence[str]) -> set[str]:
 def _asked(question: str) -> set[str]:
     """Return the content words of a question, with the noun that its question word stands for."""
     words = words_of(question)
-    found = _content(words)
+    found = content(words)
     for start, nouns in _ASKED_AS:
         if tuple(words[: len(start)]) == start:
             found |= set(nouns.split())
@@ -189,7 +190,7 @@ def _answers_anyway(text: str, cue: Cue, question: str) -> bool:
         return bool(tail.strip()) and next(cues(tail), None) is None
     if turn is not None:
         before, tail = sentence[: turn.start()], f"{sentence[turn.end() :]} {rest}"
-        if next(cues(before), None) is None and _content(words_of(before)):
+        if next(cues(before), None) is None and content(words_of(before)):
             return True  # "It is 7, although the rest is not visible"
     elif later := _LATER_TURN.match(rest):
         tail = rest[later.end() :]
@@ -205,7 +206,7 @@ def _says_more(text: str, cue: Cue) -> bool:
         words = words_of(clause)
         if not words or _REASON & set(words) or words[0] in ("sorry", "i'm", "hmm", "well"):
             continue
-        if next(cues(clause), None) is None and (_content(words) or words[0].isdigit()):
+        if next(cues(clause), None) is None and (content(words) or words[0].isdigit()):
             return True
     return False
 
@@ -215,7 +216,7 @@ def _answered_before(before: str, sentence: str, question: str) -> bool:
     asked = _asked(question)
     if not before.strip() or not asked or next(cues(before), None) is not None:
         return False
-    return bool(_content(words_of(before)) & asked) and not _content(words_of(sentence)) & asked
+    return bool(content(words_of(before)) & asked) and not content(words_of(sentence)) & asked
 
 
 def _is_answer(tail: str, sentence: str, cue: Cue, question: str) -> bool:
@@ -236,4 +237,4 @@ def _is_answer(tail: str, sentence: str, cue: Cue, question: str) -> bool:
         return False
     if not question:
         return bool({"is", "are", "was", "says", "reads"} & set(words))
-    return bool(_content(words) & _asked(question)) or bool({"says", "reads"} & set(words))
+    return bool(content(words) & _asked(question)) or bool({"says", "reads"} & set(words))

@@ -1,7 +1,9 @@
 """Whether a reply says yes or no.
 
-In order: a stated answer ("the answer is yes", boxed); a yes or no that opens the reply or ends
-it; then, with no such word, the sentence itself: denied ("There isn't any dog") is no, affirmed
+In order of weight: what stands in a box or answer tags; a stated answer ("the answer is yes"); a
+yes or no that opens a sentence, stands alone or ends one as a clause of its own ("Eyes are
+visible, but no"). They must agree, unless a correction ("wait, ...") withdraws the earlier ones.
+With no such word the statement itself decides: denied ("There isn't any dog") is no, affirmed
 ("There is a dog") is yes. That the reply cannot tell is an abstention.
 """
 
@@ -9,33 +11,47 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from hardset.reading import refusals
-from hardset.reading.conclusions import containers, stated
-from hardset.reading.cues import unquoted
-from hardset.reading.words import tidy, words_of
+from hardset.reading.conclusions import RETRACTED, containers, stated
+from hardset.reading.cues import cues, unquoted
+from hardset.reading.refusals import abstained, content, refusal, stem
+from hardset.reading.words import Sentences, tidy, word_set, words_of
 from hardset.records import Reading, State
 
+FINAL, STATED, SAID = 3, 2, 1
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+_WORDS = {"yes": "yes", "yeah": "yes", "yep": "yes", "yup": "yes", "true": "yes",
+          "no": "no", "nope": "no", "nah": "no", "false": "no"}  # fmt: skip
+_ALONE = {"correct": "yes", "affirmative": "yes", "absolutely": "yes", "definitely": "yes", "certainly": "yes",
+          "indeed": "yes", "incorrect": "no", "negative": "no", "never": "no"}  # fmt: skip
+_BEFORE = word_set(
+    "so well probably , the answer my likely definitely absolutely certainly hmm ok okay most therefore thus i think "
+    "would say believe - : in short hence wait actually oh sorry correction conclusion final guess it's it is"
+)
+_BEHIND_NO = word_set("it there the they i he she this that we you these those its his her not dogs")
+_DENIALS = word_set("not no none nobody nothing neither never without cannot nowhere")
+_AFFIRMS = word_set("visible present shown depicted see contains shows seen")
+_HEDGES = word_set("if might may could maybe perhaps whether possibly")
+_PRONOUNS = word_set("it they he she there this that i we you")
+_AUXILIARIES = word_set("is are was were does do did has have can could will would")
+_BOTH = re.compile(r"\byes\s*(?:and|or|/|&)\s*no\b|\bno\s*(?:and|or|/)\s*yes\b|是.{0,2}也不是")
+_NUMBERED = re.compile(r"no\.\s*\d+\W*", re.IGNORECASE)
+_CLOSING = re.compile(
+    r"(?:[,:;-]|\b(?:so|but|therefore|thus|say|because|hence|actually|wait|then)\b)[\s,]*[\"'(]?"
+    r"(yes|no|nope|yeah|yep)[\"')]?[\s.!]*$",
+    re.IGNORECASE,
+)
+_CHINESE_YES = re.compile(r"(?:是的?|对的?|有的?|没错|正确|可以|能|存在)(?:$|[\s,.!])")
+_CHINESE_NO = re.compile(r"(?:不是|否|不对|没有|不(?!过)|错误|无|并没有|并非)")
 
 
-_YES = _set("yes yeah yep yup true correct affirmative indeed absolutely definitely certainly sure")
-_NO = _set("no nope nah false incorrect negative never")
-_CHINESE_YES = re.compile(r"^(?:是的?|对的?|有的?|没错|正确|可以|能)(?:$|[\s,.!])")
-_CHINESE_NO = re.compile(r"^(?:不是|否|不对|没有|不|错误|不能|不可以|无|并没有|并非)")
-_WORDS = {
-    "yes": "yes",
-    "yeah": "yes",
-    "yep": "yes",
-    "yup": "yes",
-    "true": "yes",
-    "no": "no",
-    "nope": "no",
-    "false": "no",
-}
-_TURNED = _set("wait actually correction sorry oops hmm")
+class _Said(NamedTuple):
+    at: int
+    answer: str
+    strength: int
+    rule: str
+    evidence: str
 
 
 def read_yes_no(text: str, question: str = "") -> Reading:
@@ -43,7 +59,8 @@ def read_yes_no(text: str, question: str = "") -> Reading:
 
     Args:
         text: a complete reply.
-        question: what was asked; lets "There is no dog" asked for the dog's colour abstain.
+        question: what was asked; lets "There is no dog" asked for the dog's collar abstain, and
+            "The dog is red" asked whether it is red be yes.
 
     Returns:
         answered with "yes" or "no"; abstained; or unparsed.
@@ -51,122 +68,135 @@ def read_yes_no(text: str, question: str = "") -> Reading:
     words = tidy(text)
     if not words:
         return Reading(state=State.UNPARSED, rule="empty")
-    passages = (containers(text) if "\\" in text or "<" in text else []) or stated(words)
-    said = [
-        (found, p)
-        for p in passages
-        if (found := _word(p.text)) or (found := _first(words_of(p.text)))
-    ]
-    if said:
-        answers = {answer for answer, _ in said if not any(p.final for _, p in said) or _.final}
-        if len(answers) > 1:
-            return Reading(
-                state=State.UNPARSED, rule="different answers", evidence=said[-1][1].evidence
-            )
-        return _answer(said[-1][0], "the answer is", said[-1][1].evidence)
-    tokens = words_of(words)
-    opening = _chinese(words) or _first(tokens)
-    closing = _last(words)
-    if opening and closing and opening != closing:
-        if _TURNED & set(tokens) or _weak_opening(tokens):
-            return _answer(closing, "ends with", words[-60:])
+    if _NUMBERED.fullmatch(words):
+        return Reading(state=State.UNPARSED, rule="a number, not no", evidence=words)
+    if _BOTH.search(words[:200].lower()):
         return Reading(state=State.UNPARSED, rule="both yes and no", evidence=words[:200])
-    if opening:
-        return _answer(opening, "opens with", words[:60])
-    if closing:
-        return _answer(closing, "ends with", words[-60:])
-    cue = refusals.refusal(words, question)
+    boxes = containers(text) if "\\" in text or "<" in text else []
+    said = [
+        _Said(i, answer, FINAL, "boxed or tagged", box.evidence)
+        for i, box in enumerate(boxes)
+        if (answer := _opening(tidy(box.text)))
+    ] or _everything_said(words)
+    if said:
+        return _decide(words, said)
+    cue = refusal(words, question)
     if cue is not None and (cue.absent is None or question):
-        return refusals.abstained(words, cue)
-    return _statement(words)
+        return abstained(words, cue)
+    return _statement(words, question)
+
+
+def _decide(text: str, said: list[_Said]) -> Reading:
+    """Let the strongest decide; they must agree, unless what came before was withdrawn."""
+    said = sorted(said)
+    if len({one.answer for one in said}) > 1:
+        for turn in reversed(list(RETRACTED.finditer(text.lower()))):
+            later = [one for one in said if one.at >= turn.start() or one is said[-1]]
+            if turn.start() <= said[-1].at + len(said[-1].evidence) and len(later) < len(said):
+                said = later
+                break
+    top = max(one.strength for one in said)
+    best = [one for one in said if one.strength == top]
+    if len({one.answer for one in best}) > 1:
+        words = " | ".join(one.evidence for one in best)[:200]
+        return Reading(state=State.UNPARSED, rule="both yes and no", evidence=words)
+    return _answer(best[-1].answer, best[-1].rule, best[-1].evidence)
 
 
 def _answer(answer: str, rule: str, evidence: str) -> Reading:
-    return Reading(state=State.ANSWERED, answer=answer, rule=rule, evidence=evidence.strip())
+    return Reading(state=State.ANSWERED, answer=answer, rule=rule, evidence=evidence.strip()[:200])
 
 
-def _word(text: str) -> str:
-    tokens = [word for word in words_of(text) if word not in (",", ":", "-")]
-    return _first(tokens) if len(tokens) <= 3 else ""
+def _everything_said(text: str) -> list[_Said]:
+    """Find every yes and no that is put forward as an answer."""
+    said = []
+    for passage in stated(text):
+        answer = _opening(passage.text.lstrip(":\"'( "))
+        if answer:
+            strength = FINAL if passage.final else STATED
+            said.append(_Said(passage.at, answer, strength, "the answer is", passage.evidence))
+    for start, end in Sentences(text).all():
+        sentence = text[start:end].strip()
+        if not sentence or sentence.endswith("?"):
+            continue
+        answer = _opening(sentence)
+        if answer:
+            said.append(_Said(start, answer, SAID, "opens with", sentence[:80]))
+        if len(sentence) > 4 and (match := _CLOSING.search(sentence[-24:])):
+            answer = _WORDS[match[1].lower()]
+            said.append(_Said(end - 1, answer, SAID, "ends with", sentence[-80:]))
+    return said
+
+
+def _opening(sentence: str) -> str:
+    """Read the word that opens a sentence, perhaps behind "so", "well", "I would say"."""
+    if not sentence.isascii():
+        return _chinese(sentence)
+    words = words_of(sentence[:120])
+    for i, word in enumerate(words[:6]):
+        after = words[i + 1] if i + 1 < len(words) else ""
+        if word == "no" and after:
+            determiner = after not in _BEHIND_NO and not re.search(r"\bno\s*[^\w\s]", sentence[:120], re.IGNORECASE)
+            return "" if determiner else "no"
+        if word in ("true", "false") and after and after not in (",", "-", ":", "because", "since"):
+            return ""
+        if word in _WORDS:
+            return _WORDS[word]
+        if after == "not" and len(words) == i + 2 and word in ("definitely", "certainly", "absolutely", "probably", "course"):
+            return "no"
+        if word in _ALONE and not after:
+            return _ALONE[word]
+        if word == "course" and i and words[i - 1] == "of":
+            return "no" if after == "not" else "yes"
+        if word == "not" and words[i : i + 3] == ["not", "at", "all"]:
+            return "no"
+        if word not in _BEFORE and word != "of":
+            return ""
+    return ""
 
 
 def _chinese(text: str) -> str:
-    if text.isascii():
+    if any(cue.absent is None for cue in cues(text)):
         return ""
+    text = text.strip(" \"'()")
     if _CHINESE_NO.match(text):
         return "no"
     return "yes" if _CHINESE_YES.match(text) else ""
 
 
-def _first(tokens: Sequence[str]) -> str:
-    """Read the word that opens a reply, behind "so", "well", "probably"."""
-    for i, word in enumerate(tokens[:4]):
-        after = tokens[i + 1] if i + 1 < len(tokens) else ""
-        if (
-            word in ("no", "yes")
-            and after in ("and", "or", "/")
-            and set(tokens[i + 2 : i + 3]) & (_YES | _NO)
-        ):
-            return ""
-        if word in _WORDS:
-            if word == "no" and (
-                after in ("doubt", "one", "way", "answer", "information", "idea", "evidence")
-                or after.isdigit()
-            ):
-                return ""
-            return _WORDS[word]
-        if word == "not" and i and tokens[i - 1] == "probably" and not after:
-            return "no"
-        if word in ("correct", "incorrect") and not after and not i:
-            return "yes" if word == "correct" else "no"
-        if word in ("definitely", "absolutely", "certainly", "of", "course") and not after:
-            return "yes"
-        if (
-            word in ("definitely", "absolutely", "certainly", "probably", "of", "course")
-            and after == "not"
-        ):
-            return "no"
-        if word not in ("so", "well", "probably", ",", "the", "answer", "my", "likely", "definitely", "absolutely", "certainly", "hmm", "ok", "okay", "most", "therefore", "thus", "i", "think", "would", "say", "believe", "-", ":", "in", "short", "short"):  # fmt: skip
-            return ""
-    return ""
-
-
-def _weak_opening(tokens: Sequence[str]) -> bool:
-    return bool(tokens) and tokens[0] in ("well", "so", "hmm")
-
-
-_END = re.compile(
-    r"(?:^|[,:;.!?\n-]|\bso|\bbut|\btherefore|\bthus|\bis|\bsay|\bbecause)\s*,?\s*\"?'?\(?(yes|no|nope|yeah|yep)\)?'?\"?[\s.!]*$",
-    re.I,
-)
-
-
-def _last(text: str) -> str:
-    """Read a yes or no that ends the reply as a clause of its own: "Eyes are visible, but no"."""
-    match = _END.search(text[-40:])
-    return _WORDS[match[1].lower()] if match else ""
-
-
-def _statement(text: str) -> Reading:
-    """Read the sentence itself: its first clause, denied or affirmed."""
+def _statement(text: str, question: str) -> Reading:
+    """Read the statement itself: its first clause, denied or affirmed."""
+    unparsed = Reading(state=State.UNPARSED, rule="neither yes nor no", evidence=text[:200])
     lowered = unquoted(text).lower()
-    clause = re.split(r"[.!?;\n]|, (?:but|however|although|though)\b", lowered, maxsplit=1)[0]
-    tokens = words_of(clause)
-    denied = any(
-        (
-            word
-            in ("not", "no", "none", "nobody", "nothing", "neither", "never", "without", "cannot")
-            or word.endswith("n't")
-        )
-        and tokens[i + 1 : i + 2] not in (["only"], ["doubt"], ["just"])
-        for i, word in enumerate(tokens)
-    )
-    if denied:
-        return _answer("no", "denied", clause)
-    there = "there" in tokens[:3] and {"is", "are", "was", "were", "exists"} & set(tokens[:5])
-    seen = {"visible", "present", "shown", "depicted", "see", "contains", "shows"} & set(tokens)
-    if (
-        there or seen or tokens[:2] in (["it", "is"], ["they", "are"]) or tokens[:1] == ["there's"]
-    ) and not {"if", "might", "may", "could", "maybe", "perhaps"} & set(tokens):
+    clause = re.split(r"[.!;\n]|, (?:but|however|although|though)\b", lowered, maxsplit=1)[0]
+    if "?" in clause:
+        return unparsed
+    if not clause.isascii():
+        denied = re.search("没|不|无|否", clause)
+        return _answer("no" if denied else "yes", "denied" if denied else "affirmed", clause) if denied or re.search("有|是", clause) else unparsed  # fmt: skip
+    words = words_of(clause)
+    if words[:2] == ["not", "only"] or words[:3] in (["i", "think", "so"], ["i", "believe", "so"]):
         return _answer("yes", "affirmed", clause)
-    return Reading(state=State.UNPARSED, rule="neither yes nor no", evidence=text[:200])
+    if len(words) < 2 or (words[0] == "no" and words[1].isdigit()):
+        return unparsed
+    if _is_denied(words):
+        return _answer("no", "denied", clause)
+    if _HEDGES & set(words):
+        return unparsed
+    there = "there" in words[:3] and bool({"is", "are", "was", "were"} & set(words[:5]))
+    short = len(words) == 2 and words[0] in _PRONOUNS and words[1] in _AUXILIARIES
+    asked = {stem(word) for word in content(words_of(question))}
+    same = bool(asked) and asked <= content(words)
+    if there or short or same or words[0] == "there's" or (_AFFIRMS & set(words) and not question):
+        return _answer("yes", "affirmed", clause)
+    if _AFFIRMS & set(words) and asked & content(words):
+        return _answer("yes", "affirmed", clause)
+    return unparsed
+
+
+def _is_denied(words: Sequence[str]) -> bool:
+    return any(
+        (word in _DENIALS or word.endswith("n't"))
+        and words[i + 1 : i + 2] not in (["only"], ["doubt"], ["just"], ["question"])
+        for i, word in enumerate(words)
+    )
