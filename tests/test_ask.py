@@ -80,18 +80,14 @@ def test_the_stream_is_never_far_ahead_of_the_replies(store):
     tallies: list[Tally] = []
 
     def stream():
-        for number, row in enumerate(prompts(30_000)):
+        for number, row in enumerate(prompts(12_000)):
             ahead.append(number - len(model.order))
             if tallies:
                 uncommitted.append(number - tallies[-1].asked)
             yield row
 
-    class Watched(Scripted):
-        async def reply(self, prompt, item, library):
-            return await model.reply(prompt, item, library)
-
-    asked = run(stream(), Watched(), store, progress=tallies.append)
-    assert asked.asked == 30_000
+    asked = run(stream(), model, store, progress=tallies.append)
+    assert asked.asked == 12_000
     # One chunk being made ready, one ready and the rest of the one before, and what is out.
     assert max(ahead) <= 2 * CHUNK + LOW + 64
     assert max(uncommitted) <= 2 * CHUNK + LOW + 64 + MOST + 64
@@ -112,12 +108,13 @@ def test_the_level_climbs_to_the_limit_and_not_over_it(store):
 def test_a_model_that_never_waits_does_not_stop_the_rest(store, monkeypatch):
     monkeypatch.setattr("hardset.ask.engine.BREATH", -1.0)  # it is always time for a breath
 
-    class Busy(Scripted):
-        async def reply(self, prompt, item, library):
-            return Reply(text="computed at once")
-
     async def check():
-        turns = 0
+        turns, marks = 0, []
+
+        class Busy(Scripted):
+            async def reply(self, prompt, item, library):
+                marks.append(turns)
+                return Reply(text="computed at once")
 
         async def turning():
             nonlocal turns
@@ -126,12 +123,55 @@ def test_a_model_that_never_waits_does_not_stop_the_rest(store, monkeypatch):
                 await asyncio.sleep(0)
 
         other = asyncio.create_task(turning())
-        asked = await ask(prompts(200), Busy(max_concurrency=1), store, Library(store))
+        await ask(prompts(200), Busy(max_concurrency=1), store, Library(store))
         other.cancel()
-        assert asked.asked == 200
-        assert turns >= 200  # one worker: a turn of the loop after every reply
+        assert len(set(marks)) == 200  # the loop turned between any two replies
 
     asyncio.run(check())
+
+
+class Watched(Store):
+    """Says how many entries are durable, and commits only while the gate is open."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.durable = 0
+        self.gate = threading.Event()
+        self.gate.set()
+
+    def commit(self, entries):
+        self.gate.wait()
+        super().commit(entries)
+        self.durable += len(entries)
+
+
+def test_nothing_counts_before_it_is_committed(tmp_path):
+    counted = []
+
+    def progress(tally):
+        counted.append(tally.asked)
+        assert tally.asked <= watched.durable
+
+    with Watched(tmp_path / "s.sqlite") as watched:
+        run(prompts(3000), Scripted(seconds=1.0), watched, progress=progress)
+    assert counted[-1] == 3000
+
+
+def test_a_slow_disk_holds_the_asking_back(tmp_path):
+    async def check():
+        model = Scripted()
+        watched.gate.clear()
+        asking = asyncio.create_task(ask(prompts(5000), model, watched, Library(watched)))
+        quiet, last = 0, -1
+        while quiet < 1000:  # turns of the loop in which nothing was asked
+            quiet, last = (quiet + 1 if last == len(model.order) > 0 else 0), len(model.order)
+            await asyncio.sleep(0)
+        assert 0 < len(model.order) <= MOST + 64
+        watched.gate.set()
+        assert (await asking).asked == 5000
+
+    with Watched(tmp_path / "s.sqlite") as watched:
+        asyncio.run(check())
 
 
 def test_progress_counts_up_to_the_total(store):
@@ -261,6 +301,13 @@ def test_a_bad_image_is_that_rows_failure_and_is_not_sent(store):
     assert replies[1].failure.reason == "torn ends in the middle"
     assert replies[2].failure.reason == "gone1 is not there"
     assert replies[3].failure.reason == "image: RuntimeError: the decoder broke"
+
+
+def test_the_first_bad_image_of_a_prompt_is_its_reason(store):
+    images = tuple(Image(where=where) for where in ("good1", "torn", "cut"))
+    prompt = Prompt(messages=(Message("user", images),))
+    asked = run([(prompt, Item(id="1", question="?"))], Scripted(), store, Shelf())
+    assert next(asked.replies(store)).failure.reason == "torn ends in the middle"
 
 
 def test_a_mended_image_is_asked_by_the_next_run(store):

@@ -2,7 +2,7 @@
 
 from hashlib import sha256
 
-from hypothesis import given
+from hypothesis import event, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -69,10 +69,31 @@ def elsewhere(prompt: Prompt) -> Prompt:
     )
 
 
-@given(asked, asked)
-def test_keys_are_equal_exactly_when_prompts_are(one, other):
+@st.composite
+def near(draw):
+    """Two prompts that differ in one drawn field at most, and often only in how it is written."""
+    one = draw(asked)
+    field = draw(st.sampled_from(["messages", "tools", "sampling", "repeat", "temperature"]))
+    drawn = draw(asked)
+    if field == "temperature":
+        changed = {"sampling": replace(one.sampling, temperature=drawn.sampling.temperature)}
+    else:
+        changed = {field: getattr(drawn, field)}
+    return one, replace(one, **changed)
+
+
+@given(near())
+def test_keys_are_equal_exactly_when_prompts_are(pair):
+    one, other = pair
     same = elsewhere(one) == elsewhere(other)
+    event("equal" if same else "different")
     assert (prompt_key(Model(), one) == prompt_key(Model(), other)) == same
+
+
+def test_numbers_count_by_their_value():
+    for group in ([0, 0.0, -0.0], [1, 1.0]):
+        prompts = [replace(PLAIN, sampling=Sampling(temperature=value)) for value in group]
+        assert len({prompt_key(Model(), prompt) for prompt in prompts}) == 1
 
 
 @given(asked)

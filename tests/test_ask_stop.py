@@ -103,9 +103,23 @@ def test_a_stop_before_the_start_asks_nothing(store):
 def test_a_stop_that_comes_with_the_last_reply_changes_nothing(store):
     model = Scripted(max_concurrency=1)
     asked = interrupted(prompts(20), model, store, after=20)
-    assert asked.asked == 20
-    assert asked.unasked == 0
-    assert asked.stopped in (None, INTERRUPTED)
+    assert (asked.asked, asked.unasked, asked.stopped) == (20, 0, None)
+
+
+def test_who_stops_a_run_that_is_ending_by_itself_has_stopped_it(store):
+    wrong = trouble("401", transient=False, hopeless=True)
+    model = Scripted(lambda id, attempt: wrong, seconds=1.0)
+    asked = interrupted(prompts(100), model, store, after=8)
+    assert asked.stopped == INTERRUPTED
+
+
+def test_the_first_of_an_endpoints_reasons_stands(store):
+    def script(id, attempt):
+        return trouble(f"401 for {id}", transient=False, hopeless=True)
+
+    asked = leap(ask(prompts(100), Scripted(script, seconds=1.0), store, Library(store)))
+    assert asked.failed == 8
+    assert asked.stopped == "401 for 0"
 
 
 # Budgets

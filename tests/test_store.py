@@ -154,6 +154,31 @@ def test_what_was_found_does_not_pile_up(path, store):
         assert other.recall_media("0") == b""
 
 
+def test_what_is_found_anew_during_a_commit_is_not_forgotten(path, store):
+    class Meddling:
+        """The writing connection, with another thread's find in the middle of a commit."""
+
+        def __init__(self, writer):
+            self.writer = writer
+
+        def executemany(self, *arguments):
+            store.remember_file("/a.png", "2", "bb")
+            return self.writer.executemany(*arguments)
+
+        def __getattr__(self, name):
+            return getattr(self.writer, name)
+
+    store.remember_file("/a.png", "1", "aa")
+    writer = store._writer
+    store._writer = Meddling(writer)
+    store.put([(key(1), Reply())], "m")
+    store._writer = writer
+    assert store.recall_file("/a.png", "2") == "bb"
+    store.close()
+    with Store(path) as other:
+        assert other.recall_file("/a.png", "2") == "bb"
+
+
 def test_many_threads_remember_while_groups_are_committed(path, store):
     start = threading.Barrier(5)
 

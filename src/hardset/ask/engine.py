@@ -404,6 +404,7 @@ class _Run:
         """When told to stop, ask nothing more, and let what is in flight come in for a while."""
         await stop.wait()
         self.halt(INTERRUPTED)
+        self.tally.stopped = INTERRUPTED  # whatever it was stopped for before
         await asyncio.sleep(self.limits.grace)
         self.over.set()
 
