@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
+from hardset.ask import Store
 from hardset.images import Library
 from hardset.records import Failure, Image, Item, Message, Prompt, Reply, State
 
@@ -35,6 +36,12 @@ def leap(work: Coroutine[Any, Any, Any]) -> Any:
     """Run to the end; every wait for a time is over at once, but lasts as long by the loop."""
     with asyncio.Runner(loop_factory=_LeapingLoop) as runner:
         return runner.run(work)
+
+
+def quick(store: Store) -> Store:
+    """Let commits not wait for the disk: most tests are not about losing power."""
+    store._writer.execute("PRAGMA synchronous = OFF")
+    return store
 
 
 def prompts(count: int, *, repeats: int = 1, first: int = 0) -> Iterator[tuple[Prompt, Item]]:

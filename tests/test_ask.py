@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from askers import Scripted, leap, pictured, prompts, trouble
+from askers import Scripted, leap, pictured, prompts, quick, trouble
 from hardset.ask import Limits, Store, Tally, ask
 from hardset.ask.engine import CHUNK, LOW
 from hardset.ask.group import MOST
@@ -16,7 +16,7 @@ from hardset.records import Image, Item, Message, Prompt, Reply, State
 @pytest.fixture
 def store(tmp_path):
     with Store(tmp_path / "replies.sqlite") as opened:
-        yield opened
+        yield quick(opened)
 
 
 def texts(asked, store):

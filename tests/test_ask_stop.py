@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askers import Scripted, leap, prompts, trouble
+from askers import Scripted, leap, prompts, quick, trouble
 from hardset.ask import INTERRUPTED, Budget, Limits, Store, ask
 from hardset.errors import UsageError
 from hardset.images import Library
@@ -16,7 +16,7 @@ from hardset.records import Reply
 @pytest.fixture
 def store(tmp_path):
     with Store(tmp_path / "replies.sqlite") as opened:
-        yield opened
+        yield quick(opened)
 
 
 def interrupted(rows, model, store, after: int, **limits):
@@ -199,7 +199,7 @@ def test_a_budget_is_passed_by_what_was_out_at_most(tmp_path_factory, sizes, lim
 
     model = Scripted(script, seconds=1.0)
     path = tmp_path_factory.mktemp("budget") / "s.sqlite"
-    with Store(path) as store:
+    with quick(Store(path)) as store:
         asked = within(
             Budget(tokens=limit), prompts(len(sizes)), model, store, concurrency=concurrency
         )

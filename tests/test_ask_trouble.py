@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from askers import Scripted, leap, prompts, trouble
+from askers import Scripted, leap, prompts, quick, trouble
 from hardset.ask import Limits, Store, ask
 from hardset.errors import UsageError
 from hardset.images import Library
@@ -15,7 +15,7 @@ from hardset.records import Failure, Reply, State
 @pytest.fixture
 def store(tmp_path):
     with Store(tmp_path / "replies.sqlite") as opened:
-        yield opened
+        yield quick(opened)
 
 
 def run(rows, model, store, seed=0, **limits):

@@ -17,7 +17,8 @@ from collections import deque
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import Any, Protocol
+from types import TracebackType
+from typing import Any, Protocol, Self
 
 from msgspec.structs import replace
 
@@ -41,7 +42,7 @@ LONGEST_BACKOFF = 30.0
 
 
 class Model(Protocol):
-    """Who answers. The caller enters and leaves it; `ask` only calls `reply`.
+    """Who answers. The caller enters and leaves it: `ask` only calls `reply`.
 
     Two further attributes may be there: `sees_item: bool` (see `key.Identity`), and
     `free: bool`, where a model costs nothing and no budget applies to it.
@@ -62,6 +63,17 @@ class Model(Protocol):
     @property
     def max_concurrency(self) -> int | None:
         """The most requests it takes at once, where it has a limit of its own."""
+
+    async def __aenter__(self) -> Self:
+        """Open connections, load weights, start a server."""
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        """Give up what was opened."""
 
     async def reply(self, prompt: Prompt, item: Item, library: Library) -> Reply:
         """Make one attempt. What goes wrong at the endpoint is in the reply's failure."""
