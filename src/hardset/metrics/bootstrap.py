@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -20,9 +21,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-_PATTERN = 12  # what drawing one pattern's count takes, in clusters drawn one by one
-_CHUNK = 1 << 18  # counts held at a time: 2 MB, which stay in a core's cache
-_FEW = 8  # rows multiplied at a time: so few stay on one thread, and the slices share the cores
+_PATTERN = 10  # what drawing one pattern's count takes, in clusters drawn one by one
+_CHUNK = 1 << 17  # counts held at a time: 1 MB, which stay in a core's own cache
+_ACROSS = 1024  # clusters multiplied at a time, for the same reason
+# Multiplications that linear algebra leaves on one thread; the slices share the cores already.
+_PRODUCT = 1 << 18
 
 
 class Patterns(NamedTuple):
@@ -98,18 +101,16 @@ def _one_by_one(
     clusters = len(sums)
     small = np.uint16 if clusters <= 1 << 16 else np.uint32  # half or less of the time of int64
     step = max(1, _CHUNK // clusters)
-    both = np.empty((draws, sums.shape[1]))
+    rows = max(1, _PRODUCT // (min(_ACROSS, clusters) * sums.shape[1]))
+    both = np.zeros((draws, sums.shape[1]))
     for start in range(0, draws, step):
         size = min(step, draws - start)
         drawn = rng.integers(clusters, size=(size, clusters), dtype=small)
         own = drawn + np.arange(0, size * clusters, clusters)[:, None]  # a range for each draw
         counts = np.bincount(own.ravel(), minlength=size * clusters).reshape(size, clusters)
-        for few in range(0, size, _FEW):
-            np.matmul(
-                counts[few : few + _FEW].astype(np.float64),
-                sums,
-                out=both[start + few : start + min(few + _FEW, size)],
-            )
+        weights, into = counts.astype(np.float64), both[start : start + size]
+        for i, j in product(range(0, size, rows), range(0, clusters, _ACROSS)):
+            into[i : i + rows] += weights[i : i + rows, j : j + _ACROSS] @ sums[j : j + _ACROSS]
     return {name: (both[:, 2 * i], both[:, 2 * i + 1]) for i, name in enumerate(several)}
 
 
