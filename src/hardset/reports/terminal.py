@@ -141,7 +141,8 @@ def _methods(rows: Sequence[Sequence[Metric | None]], encoding: str) -> Text:
     """Say under a table which interval is of which kind, without a column for it."""
     named: dict[str, dict[str, None]] = {}
     for metric in (m for found in rows for m in found if m and m.method):
-        named.setdefault(metric.method.split(" (")[0], {})[metric.name] = None
+        kind = metric.method.split(" (")[0] if "draws" in metric.method else metric.method
+        named.setdefault(kind, {})[metric.name] = None
     kinds = [f"{kind} for {', '.join(names)}" for kind, names in named.items()]
     return _plain(f"95 % intervals: {'; '.join(kinds)}" if kinds else "", encoding)
 
