@@ -106,6 +106,14 @@ def test_a_stop_that_comes_with_the_last_reply_changes_nothing(store):
     assert (asked.asked, asked.unasked, asked.stopped) == (20, 0, None)
 
 
+def test_no_reply_that_came_is_lost_when_there_is_no_grace(store, monkeypatch):
+    monkeypatch.setattr("hardset.ask.engine.BREATH", -1.0)
+    came = []
+    model = Scripted(lambda id, attempt: came.append(id))
+    asked = interrupted(prompts(1000), model, store, after=100, grace=0.0)
+    assert asked.asked == len(came) < 1000
+
+
 def test_who_stops_a_run_that_is_ending_by_itself_has_stopped_it(store):
     wrong = trouble("401", transient=False, hopeless=True)
     model = Scripted(lambda id, attempt: wrong, seconds=1.0)

@@ -14,69 +14,27 @@ import os
 import random
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from types import TracebackType
-from typing import Any, Protocol, Self
-
-from msgspec.structs import replace
+from typing import Any
 
 from hardset.ask.asked import INTERRUPTED, NO_KEY, Asked, Limits, Tally
+from hardset.ask.attempt import Attempts, Model
 from hardset.ask.budget import Purse
 from hardset.ask.group import Group
 from hardset.ask.pace import START, Pace
-from hardset.ask.rows import Preparer, Row, bad_media, failed
-from hardset.ask.store import Entry, Store, entry, sound
+from hardset.ask.rows import Preparer, Row, failed
+from hardset.ask.store import Entry, Store, entry
 from hardset.errors import UsageError
-from hardset.images import BadMedia, Library
-from hardset.records import Failure, Item, Prompt, Reply, State
+from hardset.images import Library
+from hardset.records import Item, Prompt, Reply
 
 CHUNK = 256  # prompts looked up in the store at once
 FIRST_CHUNK = 16  # the first is small, so that the first request is soon; each next one doubles
 LOW = 128  # rows left to ask below which the next chunk is made ready
 BREATH = 0.01  # seconds a model that never waits may keep the event loop from everything else
 TICK = 0.1  # seconds between two reports of progress
-BACKOFF = 1.0  # seconds: the longest wait before the second attempt; it doubles each time
-LONGEST_BACKOFF = 30.0
-
-
-class Model(Protocol):
-    """Who answers. The caller enters and leaves it: `ask` only calls `reply`.
-
-    Two further attributes may be there: `sees_item: bool` (see `key.Identity`), and
-    `free: bool`, where a model costs nothing and no budget applies to it.
-    """
-
-    @property
-    def name(self) -> str:
-        """The model's spec, `provider/model`."""
-
-    @property
-    def options(self) -> Mapping[str, str]:
-        """What else decides the reply: base address, provider options. Never a secret."""
-
-    @property
-    def takes(self) -> Collection[str]:
-        """The media types the model accepts as they are."""
-
-    @property
-    def max_concurrency(self) -> int | None:
-        """The most requests it takes at once, where it has a limit of its own."""
-
-    async def __aenter__(self) -> Self:
-        """Open connections, load weights, start a server."""
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool | None:
-        """Give up what was opened."""
-
-    async def reply(self, prompt: Prompt, item: Item, library: Library) -> Reply:
-        """Make one attempt. What goes wrong at the endpoint is in the reply's failure."""
 
 
 async def ask(
@@ -138,8 +96,8 @@ class _Run:
         pace: Pace,
         rng: random.Random,
     ) -> None:
-        self.model, self.store, self.library, self.limits = model, store, library, limits
-        self.purse, self.pace, self.rng = purse, pace, rng
+        self.model, self.store, self.limits = model, store, limits
+        self.purse, self.pace = purse, pace
         self.tally = Asked(began=time.time())
         self.ready: deque[Row] = deque()
         self.open: dict[bytes, int] = {}  # keys not settled yet, and how many prompts share each
@@ -159,6 +117,9 @@ class _Run:
         self.storing = ThreadPoolExecutor(1, thread_name_prefix="hardset-store")
         self.group = Group(store, self.storing, self.settle)
         self.preparer = Preparer(model, library, self.looking)
+        self.attempts = Attempts(
+            model, library, limits, purse, pace, rng, self.tally, self.halted, self.halt
+        )
 
     async def go(
         self,
@@ -288,11 +249,16 @@ class _Run:
     async def work(self) -> None:
         """Ask row after row until there is none."""
         while (row := await self.next_row()) is not None:
-            reply = await self.answer(row)
+            reply = await self.attempts.answer(row)
             if reply is not None:
                 self.record(row, reply)
+            if self.ready and len(self.workers) < self.pace.level:
+                self.hire()
             if self.group.crowded:
                 await self.group.room()
+            if time.monotonic() - self.breath > BREATH:
+                await asyncio.sleep(0)
+                self.breath = time.monotonic()
 
     async def next_row(self) -> Row | None:
         """Wait for a row; None when there will be no more."""
@@ -313,84 +279,6 @@ class _Run:
         for turn in parked:
             if not turn.done():
                 turn.set_result(None)
-
-    async def answer(self, row: Row) -> Reply | None:
-        """Ask until there is a reply or the attempts are used up; None: it was never asked."""
-        last: Reply | None = None
-        for attempt in range(1, self.limits.retries + 2):
-            if last is not None and not await self.rest(attempt):
-                return last
-            crowd = await self.pace.enter()
-            if crowd is None:
-                return last
-            if (refusal := self.purse.refusal(self.pace.in_flight - 1)) is not None:
-                self.pace.give_up()
-                self.halt(refusal)
-                return last
-            reply = await self.attempt(row, crowd)
-            last = reply if attempt == 1 else replace(reply, attempts=attempt)
-            failure = reply.failure
-            if failure is None:
-                return last
-            if failure.hopeless:
-                self.halt(failure.reason)
-            if failure.hopeless or not failure.transient:
-                return last
-        return last and _exhausted(last)
-
-    async def attempt(self, row: Row, crowd: int) -> Reply:
-        """Ask once, inside a slot. Whatever goes wrong is this row's failure."""
-        strained, wait = False, None
-        try:
-            try:
-                async with asyncio.timeout(self.limits.timeout) as guard:
-                    reply = await self.model.reply(row.prompt, row.item, self.library)
-                reply = sound(reply)
-            except BadMedia as error:
-                reply = failed(bad_media(error), attempts=1)
-            except TimeoutError as error:
-                late = guard.expired()
-                said = f"no reply within {self.limits.timeout:g} s" if late else _said(error)
-                reply = failed(_request_failed(said, transient=late), attempts=1)
-            except asyncio.CancelledError as error:
-                task = asyncio.current_task()
-                if task is None or task.cancelling():
-                    raise
-                reply = failed(_request_failed(_said(error)), attempts=1)
-            except Exception as error:
-                reply = failed(_request_failed(_said(error)), attempts=1)
-            if (failure := reply.failure) is not None:
-                strained, wait = failure.transient, failure.retry_after
-        finally:
-            self.pace.leave(crowd, strained=strained, wait=wait)
-        self.tally.tokens_in += reply.tokens_in
-        self.tally.tokens_out += reply.tokens_out
-        unpaid = self.purse.pay(reply.tokens_in, reply.tokens_out, replied=reply.failure is None)
-        if unpaid is not None:
-            self.halt(unpaid)
-        if self.ready and len(self.workers) < self.pace.level:
-            self.hire()
-        now = time.monotonic()
-        if now - self.breath > BREATH:
-            await asyncio.sleep(0)
-            self.breath = time.monotonic()
-        return reply
-
-    async def rest(self, attempt: int) -> bool:
-        """Wait before a further attempt, exponentially longer, anywhere up to that (full jitter).
-
-        Returns:
-            Whether to go on: False if the run was halted.
-        """
-        longest = min(BACKOFF * 2 ** (attempt - 2), LONGEST_BACKOFF)
-        nap = asyncio.ensure_future(asyncio.sleep(self.rng.uniform(0.0, longest)))
-        alarm = asyncio.ensure_future(self.halted.wait())
-        try:
-            await asyncio.wait((nap, alarm), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            nap.cancel()
-            alarm.cancel()
-        return not self.halted.is_set()
 
     # Recording: replies to committed rows
 
@@ -437,19 +325,3 @@ class _Run:
         tally.seconds = time.monotonic() - begin
         tally.spent = self.purse.spent
         tally.level, tally.in_flight, tally.waits = pace.level, pace.in_flight, pace.waits
-
-
-def _request_failed(reason: str, *, transient: bool = False) -> Failure:
-    return Failure(state=State.REQUEST_FAILED, reason=reason, transient=transient)
-
-
-def _said(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-
-
-def _exhausted(reply: Reply) -> Reply:
-    """Say in the failure itself how often it was tried."""
-    if reply.failure is None or reply.attempts < 2:
-        return reply
-    reason = f"{reply.failure.reason} ({reply.attempts} attempts)"
-    return replace(reply, failure=replace(reply.failure, reason=reason))
