@@ -59,7 +59,7 @@ class Asked(Tally):
     did not walk all prompts; every other one did.
     """
 
-    keys: bytearray = field(default_factory=bytearray)
+    keys: bytearray = field(default_factory=bytearray, repr=False)  # a repr would be megabytes
     stopped: str | None = None  # why it ended before all was asked
     began: float = 0.0  # seconds since the epoch
 
