@@ -9,7 +9,7 @@ them, and no others.
 
 from __future__ import annotations
 
-from hardset.reading.conclusions import closing_brace, stated
+from hardset.reading.conclusions import brace_pairs, stated
 from hardset.reading.numbers import quantity
 from hardset.reading.open_answers import normalise
 from hardset.reading.refusals import abstained, refusal
@@ -52,8 +52,8 @@ def read_braces_lenient(text: str) -> Reading:
     if spans:
         start, end, evidence = spans[-1]
         inside = reply[start:end].strip()
-        while inside.startswith("{") and closing_brace(inside, 1) == len(inside) - 1:
-            inside = inside[1:-1].strip()
+        if inside.startswith("{") and inside.endswith("}"):
+            inside = inside.strip("{} ")
         boxed = _groups(inside)
         if inside.startswith(("\\boxed", "\\fbox")) and boxed:
             inside = inside[boxed[-1][0] : boxed[-1][1]].strip()
@@ -89,24 +89,15 @@ def read_braces_lenient(text: str) -> Reading:
 def _groups(text: str) -> list[tuple[int, int, str]]:
     """Return the outermost brace groups that are no LaTeX argument: inside start, end, evidence."""
     found = []
-    at = 0
-    while (opening := text.find("{", at)) >= 0:
-        closing = closing_brace(text, opening + 1)
-        if closing < 0:
-            at = opening + 1
+    past = -1
+    for opening, closing in sorted(brace_pairs(text).items()):
+        if opening < past:
             continue
+        past = closing
         command = _command(text, opening)
         if command in ("", "boxed", "fbox"):
-            found.append(
-                (
-                    opening + 1,
-                    closing,
-                    text[max(0, opening - len(command) - 1 if command else opening) : closing + 1][
-                        :200
-                    ],
-                )
-            )
-        at = closing + 1
+            start = opening - len(command) - 1 if command else opening
+            found.append((opening + 1, closing, text[start : closing + 1][:200]))
     return found
 
 

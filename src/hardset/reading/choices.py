@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from hardset.reading.conclusions import RETRACTED, containers, stated
-from hardset.reading.cues import cues
+from hardset.reading.cues import cues, may_refuse
 from hardset.reading.letters import CLOSING, OPENING, find_groups
 from hardset.reading.numbers import number_of
 from hardset.reading.picks import (
@@ -48,17 +48,18 @@ _LOOKED_AGAIN = re.compile(
 class _Options:
     """The options of a question, ready to be compared with."""
 
-    __slots__ = ("letters", "numbers", "texts", "yes_no")
+    __slots__ = ("letters", "longest", "numbers", "texts", "yes_no")
 
     def __init__(self, choices: tuple[str, ...]) -> None:
         self.letters = tuple(chr(65 + i) for i in range(len(choices)))
         self.texts = [plain(choice) for choice in choices]
         self.numbers = [number_of(choice) for choice in choices]
+        self.longest = max(map(len, choices), default=0)
         self.yes_no = set(self.texts) == {"yes", "no"}
 
     def only(self, text: str) -> str:
         """Return the letter of the one option that a whole text is, else ""."""
-        if len(text) > 400:
+        if len(text) > self.longest + 24:
             return ""
         form = plain(text)
         if form and self.texts.count(form) == 1:
@@ -88,12 +89,12 @@ def read_choice(text: str, choices: Sequence[str]) -> Reading:
     words = tidy(text)
     if not words:
         return Reading(state=State.UNPARSED, rule="empty")
-    if words.strip(OPENING + CLOSING + ".:").upper() not in options.letters:
-        letter = options.only(words)
-        if letter:
-            return Reading(
-                state=State.ANSWERED, answer=letter, rule="an option's text", evidence=words
-            )
+    bare = words.strip(OPENING + CLOSING + ".:").upper()
+    if bare in options.letters:
+        return Reading(state=State.ANSWERED, answer=bare, rule="the letter alone", evidence=words)
+    letter = options.only(words)
+    if letter:
+        return Reading(state=State.ANSWERED, answer=letter, rule="an option's text", evidence=words)
     if "\\" in text or "<" in text:
         boxed = _contained(text, choices)
         if boxed is not None:
@@ -163,8 +164,13 @@ def _corrected(text: str, picks: list[Pick]) -> list[Pick]:
 
 def _abstentions(text: str, options: _Options, top: int) -> list[Pick]:
     """Find where the reply abstains, as its conclusion or in passing."""
+    lowered = text.lower()
+    if not may_refuse(lowered):
+        return []
     found = []
     for passage in stated(text):
+        if len(passage.text) < 2:
+            continue
         cue = next(cues(passage.text), None)
         if cue is not None and cue.strong and not _is_option(passage.text, options):
             strength = FINAL if passage.final else STATED
@@ -173,7 +179,7 @@ def _abstentions(text: str, options: _Options, top: int) -> list[Pick]:
             ):
                 continue
             found.append(Pick(passage.at, _ABSTAIN, strength, cue.rule, passage.evidence))
-    if found or (top > REFUSED and not RETRACTED.search(text.lower())):
+    if found or (top > REFUSED and not RETRACTED.search(lowered)):
         return found
     for cue in cues(text):
         words = text[cue.start : cue.end].strip()
@@ -259,8 +265,10 @@ def _letters(text: str, options: _Options) -> list[Pick]:
 
 def _heads(text: str, at: int) -> bool:
     """Whether a letter's line opens the reply and a blank line follows it."""
-    line = text.partition("\n\n")
-    return not text[:at].strip(OPENING) and bool(line[1]) and "\n" not in line[0]
+    if at > 16 or text[:at].strip(OPENING):
+        return False
+    blank = text.find("\n\n", at)
+    return blank >= 0 and text.find("\n", at) == blank
 
 
 def _with_text(text: str, pick: Pick, options: _Options) -> Pick:

@@ -28,90 +28,116 @@ class Passage(NamedTuple):
     at: int = 0
 
 
-_TAGGED = re.compile(
-    r"<(answer|final_answer|final answer|final)>(.{0,2000}?)</\1>|<\|begin_of_box\|>(.{0,2000}?)<\|end_of_box\|>",
-    re.IGNORECASE | re.DOTALL,
-)
-_BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{")
+_TAGS = (
+    ("<answer>", "</answer>"), ("<final_answer>", "</final_answer>"), ("<final>", "</final>"),
+    ("<|begin_of_box|>", "<|end_of_box|>"),
+)  # fmt: skip
+_BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,3}\{")
 
 
 def containers(text: str) -> list[Passage]:
     """Return what stands in boxes and answer tags, in order."""
-    found: list[tuple[int, Passage]] = []
+    found: list[Passage] = []
     if "\\" in text:
+        pairs: dict[int, int] | None = None
         for match in _BOXED.finditer(text):
-            end = closing_brace(text, match.end())
-            if end >= 0:
-                found.append(
-                    (
-                        match.start(),
-                        Passage(text[match.end() : end], text[match.start() : end + 1], True),
-                    )
-                )
+            pairs = brace_pairs(text) if pairs is None else pairs
+            end = pairs.get(match.end() - 1)
+            if end is not None:
+                at = match.start()
+                found.append(Passage(text[match.end() : end], text[at : end + 1][:200], True, at))
     if "<" in text:
-        for match in _TAGGED.finditer(text):
-            inside = match[2] if match[2] is not None else match[3]
-            found.append((match.start(), Passage(inside, match[0][:200], True)))
-    return [passage for _, passage in sorted(found, key=lambda pair: pair[0])]
+        lowered = text.lower()
+        for opening, closing in _TAGS:
+            at = lowered.find(opening)
+            while at >= 0:
+                start = at + len(opening)
+                end = lowered.find(closing, start)
+                if end < 0:
+                    break
+                found.append(Passage(text[start:end], text[at : end + len(closing)][:200], True, at))
+                at = lowered.find(opening, end)
+    return sorted(found, key=lambda passage: passage.at)
 
 
-def closing_brace(text: str, start: int) -> int:
-    """Return where the brace opened just before `start` closes, at most 2,000 characters on; or -1."""
-    depth = 1
-    for at in range(start, min(len(text), start + 2000)):
-        if text[at] == "{":
-            depth += 1
-        elif text[at] == "}":
-            depth -= 1
-            if not depth:
-                return at
-    return -1
+def brace_pairs(text: str) -> dict[int, int]:
+    """Return where each closed brace opens and closes; linear in the length of the text."""
+    pairs: dict[int, int] = {}
+    opened: list[int] = []
+    for match in re.finditer("[{}]", text):
+        if match[0] == "{":
+            opened.append(match.start())
+        elif opened:
+            pairs[opened.pop()] = match.start()
+    return pairs
 
 
-_LEAD = re.compile(
-    r"(?P<final>\bfinal |\bconclusion\b|\boverall |\bverdict\b|\bin the end\b)?"
-    r"(?:\b(?:answer|result|conclusion|verdict|total|prediction|guess|response|solution)\b[^.:=!?\n]{0,60}?"
-    r"(?:\s(?:is|are|was|would be|should be|must be|equals)\b(?!\s*:)|[\"']?\s*[:=]|\s->)"
-    r"|\bconclusion\b\s*:"
-    r"|(?:最终)?(?:答案|结论)(?:应该|应当)?(?:是|为|:))\s*",
-    re.IGNORECASE,
+# What a reply calls its answer, and what joins that to the answer.
+_NOUNS = (
+    "answer", "result", "conclusion", "verdict", "total", "prediction", "guess", "response",
+    "solution", "final", "答案", "结论",
+)  # fmt: skip
+_JOIN = re.compile(
+    r"(?:s\b)?[^.:=!?\n]{0,60}?"
+    r"(?:\s(?:is|are|was|would be|should be|must be|equals)\b(?!\s*:)|[\"']?\s*[:=]|\s->)\s*"
 )
+_JOIN_CHINESE = re.compile(r"(?:应该|应当)?(?:是|为|:)\s*:?\s*")
+_MOST, _LONGEST = 64, 1000  # statements that are looked at, and characters of each
 _BREAK = re.compile(r"\n|[.!?](?=[\s\"')]|$)|; ")
 _INITIAL = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Dr|St|No|vs)$")
 
 
 def stated(text: str) -> list[Passage]:
-    """Return what follows "the answer is", "Final answer:", "答案是", in order, to the sentence's end.
+    """Return what follows "the answer is", "Final answer:", "答案是", to the sentence's end, in order.
 
-    Statements that are denied or only supposed ("if the answer is") are left out.
+    What is only supposed ("if the answer is") or said of a wrong answer is left out.
     """
-    found: list[Passage] = []
     lowered = text.lower()
-    if not any(noun in lowered for noun in ("answer", "result", "conclusion", "verdict", "total", "prediction", "guess", "response", "solution", "答案", "结论")):  # fmt: skip
-        return found
-    sentences: Sentences | None = None
-    at = 0
-    while match := _LEAD.search(text, at):
-        at = match.end()
-        sentences = sentences or Sentences(text)
-        start, _ = sentences.around(match.start())
-        before = lowered[start : match.start()].split()[-3:]
-        if {"if", "whether", "suppose", "assuming", "unless"} & set(before):
-            continue
-        rest = text[match.end() :].lstrip()
-        passage = _sentence(rest)
-        final = match["final"] is not None or "conclusion" in match[0].lower() or "最终" in match[0]
-        found.append(
-            Passage(passage.strip(), (match[0] + passage).strip()[:200], final, match.start())
-        )
-    return found
+    places: dict[int, Passage] = {}
+    for noun in _NOUNS:
+        for at in _last_places(lowered, noun):
+            found = _stated_at(text, lowered, at, noun)
+            if found is not None:
+                end, passage = found
+                if end not in places or places[end].final < passage.final:
+                    places[end] = passage
+    return sorted(places.values(), key=lambda passage: passage.at)
+
+
+def _last_places(text: str, noun: str) -> list[int]:
+    """Return the last places of a noun, in order: a reply that loops says no more than these."""
+    places: list[int] = []
+    at = len(text)
+    while len(places) < _MOST and (at := text.rfind(noun, 0, at)) >= 0:
+        places.append(at)
+    return places[::-1]
+
+
+def _stated_at(text: str, lowered: str, at: int, noun: str) -> tuple[int, Passage] | None:
+    """Read one statement of the answer whose noun stands at a position; and where it ends."""
+    ascii_noun = noun.isascii()
+    if ascii_noun and at and (lowered[at - 1].isalpha() and lowered[at - 1].isascii()):
+        return None
+    join = (_JOIN if ascii_noun else _JOIN_CHINESE).match(lowered, at + len(noun))
+    if join is None or (noun == "final" and lowered[at + 5 : at + 6] not in (":", " ", "*")):
+        return None
+    if noun == "final" and ":" not in join[0]:
+        return None
+    before = re.findall(r"[a-z]+", lowered[max(0, at - 40) : at])[-4:]
+    if {"if", "whether", "suppose", "assuming", "unless", "wrong", "incorrect"} & set(before):
+        return None
+    passage = _sentence(text[join.end() : join.end() + _LONGEST])
+    final = noun in ("conclusion", "verdict", "final", "结论") or before[-1:] in (["final"], ["overall"])
+    final = final or (not ascii_noun and lowered[max(0, at - 2) : at] == "最终")
+    evidence = (text[at : join.end()] + passage).strip()[:200]
+    return join.end() + len(passage), Passage(passage.strip(), evidence, final, at)
 
 
 def _sentence(text: str) -> str:
     """Return a text up to its first sentence's end; initials ("J. S. Bach") do not end one."""
-    for end in _BREAK.finditer(text, 0, 2000):
+    for end in _BREAK.finditer(text):
         head = text[: end.start()]
         if text[end.start()] == "." and len(head) > 1 and _INITIAL.search(head[-4:]):
             continue
         return head
-    return text[:2000]
+    return text

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from hardset.reading.words import Sentences, word_set, words_of
+from hardset.reading.words import TRADITIONAL, Sentences, word_set, words_of
 
 
 class Cue(NamedTuple):
@@ -32,7 +32,7 @@ _KNOW = word_set(
     "comment find found locate located spot read see seen make distinguish distinguished describe "
     "comply process analyze analyse interpret interpreted discuss give given fulfil fulfill specify "
     "specified guess count counted pinpoint choose select pick reveal share disclose estimate "
-    "estimated observe observed perceive respond predict gauge detect evaluate evaluated proceed be made drawn reached"
+    "estimated observe observed perceive respond predict gauge detect evaluate evaluated proceed be made drawn reached open load knowing telling determining saying"
 )
 _LOOKS = word_set("see find spot observe detect notice")
 _SURE = word_set("sure certain confident positive")
@@ -96,14 +96,18 @@ _CHINESE_ABSENT = re.compile(
 )
 
 _CHINESE_FILL = re.compile(r"[^\u4e00-\u9fff]|任何|什么|一|[个只条辆张名位的]|出现|显示|看到")
-_GATE = (
-    "n't", "not", "no ", "unable", "unknown", "unclear", "unanswer", "n/a", "impossible", "insufficient", "none",
-    "hard to", "difficult", "premise", "lack", "undeter", "indeter", "refuse", "decline", "inconclusive", "without",
-    "illegible", "unreadable", "too ", "na", "ambiguous", "uncertain", "unsure", "unidentif", "unspecif", "unavail", "no", "cant ",
-    "assumes", "assumption", "nobody", "fails", "absent", "missing", "tricky", "tough", "sorry", "inadequate", "undefined",
-    "invalid", "false", "flawed",
+# Some stem stands in every sentence that a rule can fire on; most sentences have none.
+_STEMS = (
+    "n't", "not", " no ", "unable", "unkno", "unclear", "unanswer", "n/a", "impossible", "insuffic",
+    "none", "nobody", "neither", "hard to", "difficult", "tough", "tricky", "premise", "assum",
+    "presup", "lack", "determin", "refuse", "decline", "inconclus", "without", "illegible",
+    "unread", "ambiguous", "uncertain", "unsure", "unident", "unspec", "unavail", "cant ",
+    "dont ", "fails", "absent", "missing", "sorry", "inadequate", "undefined", "undisclosed",
+    "indiscern", "invalid", "false", "flawed", "mistaken", "incorrect", "too ", "limited",
+    "no idea", "idk", "dunno", "more info", "null", "nil", "question is",
 )  # fmt: skip
 
+_LONGEST = 1200  # characters of a sentence that are looked at
 _QUOTED = re.compile(r"\"[^\"\n]{0,200}\"|(?<![\w'])'[^'\n]{1,200}'(?!\w)")
 
 
@@ -124,23 +128,49 @@ def cues(text: str, *, premises: bool = False) -> Iterator[Cue]:
     """
     lowered = unquoted(text).lower()
     chinese = not text.isascii()
-    if not chinese and not any(stem in lowered for stem in _GATE):
-        return
-    for start, end in Sentences(lowered).all():
+    if chinese:
+        lowered = lowered.translate(TRADITIONAL)
+    for start, end in _telling(lowered, chinese):
         sentence = lowered[start:end]
         if chinese and (match := _CHINESE.search(sentence)):
             yield Cue(start + match.start(), start + match.end(), "cannot tell")
         elif chinese and (match := _CHINESE_ABSENT.search(sentence)):
             thing = _CHINESE_FILL.sub("", match[1] or match[2] or "")
             yield Cue(start + match.start(), start + match.end(), "not there", absent=(thing,))
-        elif any(stem in sentence for stem in _GATE):
-            words = words_of(sentence)
+        else:
+            own = _own_words(words_of(sentence[:_LONGEST]))
             for name, rule in _PREMISES if premises else _RULES:
-                found = rule(words)
+                found = rule(own)
                 if found is not None:
                     strong, absent = found
                     yield Cue(start, end, name, strong, absent)
                     break
+
+
+def may_refuse(lowered: str) -> bool:
+    """Whether a lower-case text can have a cue at all; cheap, and true too often."""
+    return not lowered.isascii() or "no" in lowered or len(lowered) < 20 or any(stem in lowered for stem in _STEMS)
+
+
+def _telling(lowered: str, chinese: bool) -> list[tuple[int, int]]:
+    """Return the sentences with one of the stems in them; all, where there are few or Chinese."""
+    padded = f" {lowered} " if len(lowered) < 40 else lowered
+    at = {
+        found.start()
+        for stem in _STEMS
+        if stem in padded
+        for found in re.finditer(stem, lowered)
+    }  # fmt: skip
+    starts_no = lowered.startswith(("no ", "na")) or "\nno " in lowered or lowered == "no"
+    if not (at or starts_no or chinese or lowered.strip(' .!') == 'no'):
+        return []
+    sentences = Sentences(lowered)
+    if chinese or len(lowered) < 40:
+        return sentences.all()
+    found = {sentences.around(position) for position in at}
+    if starts_no:
+        found |= {span for span in sentences.all() if lowered.startswith("no", span[0])}
+    return sorted(found)
 
 
 _Found = tuple[bool, tuple[str, ...] | None] | None
@@ -167,7 +197,6 @@ def _next(words: Sequence[str], i: int) -> int:
 
 def _cannot_tell(words: list[str]) -> _Found:
     """ "I can't tell", "unable to see", "it cannot be determined"; not "the man cannot see"."""
-    words = _own_words(words)
     for i, word in enumerate(words):
         if word == "too" and "to" in words[i + 2 : i + 5]:
             verb = words.index("to", i + 2) + 1
@@ -262,7 +291,6 @@ def _only_certainty(words: Sequence[str], verb: int) -> bool:
 
 def _does_not_know(words: list[str]) -> _Found:
     """ "I don't know", "no idea", "I am not sure", "I have no idea"."""
-    words = _own_words(words)
     text = " ".join(words)
     if any(
         s in text
@@ -275,6 +303,8 @@ def _does_not_know(words: list[str]) -> _Found:
             "don't really know",
         )
     ):
+        return _STRONG
+    if words in (["idk"], ["dunno"], ["i", "dunno"]):
         return _STRONG
     if words[:2] in (["don't", "know"], ["dont", "know"]) or words[:3] == ["do", "not", "know"]:
         return _STRONG
@@ -290,7 +320,6 @@ def _does_not_know(words: list[str]) -> _Found:
 
 def _unanswerable(words: list[str]) -> _Found:
     """ "Unanswerable", "N/A", "the answer is unknown", "none of the above", "false premise"."""
-    words = _own_words(words)
     for i, word in enumerate(words):
         before = words[i - 1] if i else ""
         after = words[i + 1] if i + 1 < len(words) else ""
@@ -327,7 +356,11 @@ def _unanswerable(words: list[str]) -> _Found:
             "listed", "among", "given", "provided", "here", "available", "included", "present", "there", "options"}:  # fmt: skip
             return _STRONG
         if word in ("none", "neither") and words[i + 1 : i + 2] == ["of"] and set(words[i + 2 : i + 5]) & {
-            "above", "options", "choices", "these", "them", "answers", "those", "given", "provided"}:  # fmt: skip
+            "above", "options", "choices", "these", "answers", "given", "provided"}:  # fmt: skip
+            return _STRONG
+        if word == "no" and after in ("option", "choice", "options", "choices") and {"correct", "right", "match", "matches", "fits", "fit", "applies", "apply", "true"} & set(words[i + 2 : i + 8]):
+            return _STRONG
+        if word in ("none", "neither") and after == "of" and any(len(w) == 1 and w.isalpha() for w in words[i + 2 : i + 4]):
             return _STRONG
         if word == "no" and after in ("answer", "correct") and "answer" in words[i + 1 : i + 4]:
             return _STRONG
@@ -358,8 +391,10 @@ def _unanswerable(words: list[str]) -> _Found:
 
 def _too_little(words: list[str]) -> _Found:
     """ "Not enough information", "insufficient context", "no evidence", "lacks detail"."""
-    words = _own_words(words)
     for i, word in enumerate(words):
+        if word in ("need", "needs", "require", "requires") and words[i + 1 : i + 2] in (["more"], ["additional"], ["further"]):
+            if _INFORMATION & set(words[i + 2 : i + 4]):
+                return _STRONG
         if word in _INFORMATION:
             before = words[max(0, i - 4) : i]
             if (
@@ -383,7 +418,6 @@ def _negated(words: Sequence[str]) -> bool:
 
 def _not_shown(words: list[str]) -> _Found:
     """ "The tail is not visible", "the image does not show it", "not specified"."""
-    words = _own_words(words)
     for i, word in enumerate(words):
         if word in _NOT:
             at = _next(words, i + 1)
@@ -424,7 +458,6 @@ def _declines(words: list[str]) -> _Found:
 
 def _not_there(words: list[str]) -> _Found:
     """ "There is no dog", "no dog is visible", "I don't see any dog", "the dog does not exist"."""
-    words = _own_words(words)
     for i, word in enumerate(words):
         after = words[i + 1 : i + 2]
         there = words[i - 1] if i else ""
@@ -498,7 +531,6 @@ def _until_stop(words: Sequence[str]) -> list[str]:
 
 def _premise_denied(words: list[str]) -> _Found:
     """ "A cat, not a dog", "he is not wearing a hat": refuses what asks about dog or hat."""
-    words = _own_words(words)
     for i, word in enumerate(words):
         if not (word in _NOT or word.endswith("n't")) or word in _CANNOT:
             continue

@@ -24,19 +24,14 @@ class Group(NamedTuple):
 OPENING = "([{\"'<$*| \t"
 CLOSING = ")]}\"'>$*| \t"
 
-# A letter that is no part of a word, a name ("C-shaped", "A+", "U.S.A", "20 °C") or of "N/A".
-_LATIN = "A-Za-z0-9_\u00c0-\u024f"
-_LETTER = re.compile(
-    rf"(?<![{_LATIN}+#°&\\])(?<![A-Za-z]')(?<![A-Za-z]-)(?<![Nn]/)(?<![A-Za-z]\.)"
-    rf"(?![Nn]/[Aa])([A-Za-z])"
-    rf"(?![{_LATIN}+#]|'[a-z]|-[A-Za-z]|\.[A-Za-z]\b|&[A-Za-z])"
-)
+_LETTER = re.compile(r"\b[A-Za-z]\b", re.ASCII)
 _WRAP = r"[\s()\[\]\"'{}*$]*"
 _BETWEEN = re.compile(
     rf"{_WRAP}(?:,{_WRAP})?(?:(?:and/or|and|or|&|/|nor|\+|和|或者?){_WRAP}(?:(?:also|option|choice)\s+)?)?{_WRAP}"
 )
 _QUESTION_ANSWER = re.compile(r"\s?:\s*[(\[*]*[A-Za-z][)\].*]*\s*(?:\n|$)")  # "A: C"
-_INITIALS = re.compile(r"\.\s?[A-Z]\.(?:\s|$)")
+_INITIALS = re.compile(r"\.\s?(?:[A-Z]\.\s?)+[A-Z][a-z]")  # "C. S. Lewis"
+_INITIAL_BEFORE = re.compile(r"(?:\b[A-Z]|Mr|Mrs|Ms|Dr|St|Fig)\.\s?$")
 _UNIT_BEFORE = re.compile(r"\d\s?°?\s?$")
 
 # What follows "A" where it is an option and not an article.
@@ -46,6 +41,7 @@ _AFTER_LABEL = word_set(
     "these those it there they he she his her their its which i we that also describes due with if only are "
     "correct wrong incorrect"
 )
+_AFTER_SMALL_A = ("is ", "and", "or ", "bec", "sin", "as ")
 _SMALL_LEADS = (
     "answer", "answer is", "answer:", "option", "choice", "letter", ":", "=", "choose", "pick", "select", "it's",
     "it is", "with", "say", "go for", "选", "是", "为", "(", "therefore,", "so,", "answer would be", "is option",
@@ -61,24 +57,54 @@ def find_groups(text: str, texts: Sequence[str]) -> list[Group]:
     """
     found: list[Group] = []
     for match in _LETTER.finditer(text):
-        letter, at, end = match[1], match.start(), match.end()
+        letter, at, end = match[0], match.start(), match.end()
+        if letter in "ai" and text[end : end + 1] == " " and text[end + 1 : end + 2].islower():
+            if letter == "i" or text[end + 1 : end + 4] not in _AFTER_SMALL_A:
+                continue
+        elif _in_name(text, letter, at, end):
+            continue
         bracketed = at > 0 and text[at - 1] in "([{\"'" and text[end : end + 1] in tuple(")]}\"'")
         joined = bool(found) and _joined(text, found[-1], at, end)
         if not bracketed:
-            if letter.islower() and not _small_label(text, at, end, joined):
+            if letter.islower() and not _small_label(
+                text, letter, at, end, joined, len(texts)
+            ):
                 continue
             if letter in "AaIi" and _is_word(text, letter, end, texts):
                 continue
             if letter == "A" and opens_line(text, at) and _QUESTION_ANSWER.match(text, end):
                 continue
+            named = _INITIAL_BEFORE.search(text, max(0, at - 5), at)
+            if named and (len(named[0]) > 3 or re.match(r"\.\s?[A-Z][a-z]", text[end : end + 4])):
+                continue
             if _INITIALS.match(text, end) or (at and _UNIT_BEFORE.search(text, max(0, at - 4), at)):
                 continue
         if joined:
             last = found[-1]
-            found[-1] = Group((*last.letters, letter.upper()), last.start, end, bracketed)
+            letters = dict.fromkeys((*last.letters, letter.upper()))
+            found[-1] = Group(tuple(letters), last.start, end, bracketed)
         else:
             found.append(Group((letter.upper(),), at, end, bracketed))
     return found
+
+
+def _in_name(text: str, letter: str, at: int, end: int) -> bool:
+    """Whether a letter is part of a word or name: "é", "I'd", "C-shaped", "A+", "U.S.A", "N/A"."""
+    before, after = text[at - 1 : at], text[end : end + 1]
+    if before.isalpha() and "\u00c0" <= before <= "\u024f":
+        return True
+    if before in ("+", "#", "°", "&", "\\") or after in ("+", "#"):
+        return True
+    then = text[end + 1 : end + 2]
+    if after == "-" and then.isdigit():
+        return True
+    if after and after in "'-.&" and then.isalpha() and then.isascii():
+        return after != "." or not text[end + 2 : end + 3].isalpha()
+    if before and before in "'-." and text[at - 2 : at - 1].isalpha() and text[at - 2 : at - 1].isascii():
+        return True
+    if letter in "Nn" and text[end : end + 2] in ("/A", "/a"):
+        return True
+    return before == "/" and text[at - 2 : at - 1] in ("N", "n")
 
 
 def _joined(text: str, last: Group, at: int, end: int) -> bool:
@@ -97,27 +123,30 @@ def _joined(text: str, last: Group, at: int, end: int) -> bool:
 
 def opens_line(text: str, at: int) -> bool:
     """Whether nothing but wrappers stands before a position on its line."""
-    return not text[text.rfind("\n", 0, at) + 1 : at].strip(OPENING)
+    start = max(0, at - 40)
+    line = text.rfind("\n", start, at) + 1
+    return (line > 0 or start == 0) and not text[line:at].strip(OPENING)
 
 
 def alone(text: str, at: int, end: int) -> bool:
     """Whether a letter is all there is on its line."""
-    stop = text.find("\n", end)
-    rest = text[end : stop if stop >= 0 else min(len(text), end + 12)]
+    rest = text[end : end + 40].partition("\n")[0]
     return opens_line(text, at) and ".." not in rest and not rest.strip(CLOSING + ".:,!;")
 
 
-def _small_label(text: str, at: int, end: int, joined: bool) -> bool:
-    """Whether a small letter can be an option's: "b)", alone, in a list, or led to."""
-    line = text.rfind("\n", 0, at) + 1
+def _small_label(text: str, letter: str, at: int, end: int, joined: bool, count: int) -> bool:
+    """Whether a small letter can be an option's; "a" and "i" only alone, in a list, or led to."""
+    if letter not in "ai":
+        return ord(letter) - 97 < count
+    line = text.rfind("\n", max(0, at - 24), at) + 1
     before = text[max(line, at - 24) : at].lower().strip(OPENING)
     if text[end : end + 1] == ")" and not before:
         return True
     rest = text[end : end + 12].lstrip(CLOSING)
-    ends = (
-        not rest or rest[0] in ".,:;!?\n-/" or rest.startswith(("because", "and ", "or ", "since"))
-    )
-    return ends and (not before or joined or before.endswith(_SMALL_LEADS))
+    ends = not rest or rest[0] in ".,:;!?\n-/" or rest.startswith(("because", "and ", "or ", "since"))
+    if not before or before in ("option", "choice"):
+        return ends or rest.startswith(("is ", "seems "))
+    return ends and (joined or before.endswith(_SMALL_LEADS))
 
 
 def _is_word(text: str, letter: str, end: int, texts: Sequence[str]) -> bool:

@@ -143,12 +143,11 @@ def _spoken(words: Sequence[str]) -> int | None:
     return total + current if said else None
 
 
-_WORD = "|".join([*NUMBER_WORDS, *SCALES])
-_MENTION = re.compile(
-    rf"(?<![A-Za-z0-9_.,/])-?[{_CURRENCY}]?(?:\d{{1,3}}(?:,\d{{3}})+|\d{{1,40}})(?:\.\d{{1,40}})?(?:\s?/\s?\d{{1,40}})?(?![A-Za-z0-9_/]|[.,]\d)%?"
-    rf"|\b(?:{_WORD})(?:[\s-](?:and\s)?(?:{_WORD})){{0,6}}\b|[零一二三四五六七八九十两](?=个|只|人|条|张|辆|本)",
-    re.IGNORECASE,
+_DIGITS = re.compile(
+    rf"[{_CURRENCY}]?\d[\d,]{{0,60}}(?:\.\d{{1,40}})?(?:\s?/\s?\d{{1,40}})?%?", re.ASCII
 )
+_SPOKEN_WORDS = frozenset([*NUMBER_WORDS, *SCALES])
+_COUNTED_CHINESE = re.compile("[零一二三四五六七八九十两](?=[个只人条张辆本名位])")
 _RANGE = re.compile(r"\d\s?(?:-|to|or)\s?\d|\bbetween\b.{1,20}\band\b", re.IGNORECASE)
 
 
@@ -185,12 +184,12 @@ def read_number(text: str, question: str = "") -> Reading:
         return refusals.abstained(words, cue)
     if cue is not None and question:
         return refusals.abstained(words, cue)
-    mentions = [match[0] for match in _MENTION.finditer(words)]
-    found = {value for mention in mentions if (value := number_of(mention.strip())) is not None}
+    mentions = _mentions(words)
+    found = set(mentions.values())
     if _RANGE.search(words[:2000]):
         return Reading(state=State.UNPARSED, rule="a range", evidence=words[:200])
     if len(found) == 1:
-        return _answer(found.pop(), "the only number", mentions[0])
+        return _answer(found.pop(), "the only number", next(iter(mentions)))
     if len(found) > 1:
         total = re.findall(
             r"(?:=|\btotal(?: of)?:?|\baltogether|\bsum(?: of)?)\s*([\w.,/$-]{1,40})",
@@ -217,10 +216,51 @@ def _in_passage(text: str) -> Fraction | None:
         return value
     if _RANGE.search(text):
         return None
-    found = [
-        value for match in _MENTION.finditer(text) if (value := number_of(match[0])) is not None
-    ]
-    return found[0] if len(set(found)) == 1 else None
+    found = set(_mentions(text).values())
+    return found.pop() if len(found) == 1 else None
+
+
+def _mentions(text: str) -> dict[str, Fraction]:
+    """Return the numbers that a text mentions, in digits or words, by how they are written."""
+    found: dict[str, Fraction] = {}
+    for match in _DIGITS.finditer(text):
+        at, end = match.span()
+        written = match[0].rstrip(",")
+        before, after = text[at - 1 : at], text[end : end + 1]
+        if before in ("_", ".", ",", "/") or (before.isascii() and before.isalnum()):
+            continue
+        if after.isascii() and after.isalnum():
+            continue
+        if after in (".", "/") and text[end + 1 : end + 2].isdigit():
+            continue
+        if before == "-" and not text[at - 2 : at - 1].isalnum():
+            written = f"-{written}"
+        value = number_of(written)
+        if value is not None:
+            found[written] = value
+    words = re.findall(r"[a-z]+", text.lower())
+    if not _SPOKEN_WORDS.isdisjoint(words):
+        found |= _spoken_in(words)
+    if not text.isascii():
+        found |= {m[0]: Fraction(CHINESE_DIGITS[m[0]]) for m in _COUNTED_CHINESE.finditer(text)}
+    return found
+
+
+def _spoken_in(words: Sequence[str]) -> dict[str, Fraction]:
+    """Return the numbers said in words: runs of number words, "and" inside them."""
+    found: dict[str, Fraction] = {}
+    run: list[str] = []
+    for word in [*words, ""]:
+        if word in _SPOKEN_WORDS or (word == "and" and run):
+            run.append(word)
+        elif run:
+            written = " ".join(run).removesuffix(" and")
+            for part in [written] if number_of(written) is not None else written.split(" and "):
+                value = number_of(part)
+                if value is not None:
+                    found[part] = value
+            run = []
+    return found
 
 
 def _answer(value: Fraction, rule: str, evidence: str) -> Reading:

@@ -50,7 +50,7 @@ _FILL = word_set(
     "thing answer's ok okay well yes again now naturally apparently remaining"
 )
 _DOUBT = word_set("maybe perhaps possibly might could may")
-_BE = word_set("is are was be being equals becomes remains it's that's s")
+_BE = word_set("is are was be being equals becomes remains it's that's its s")
 _MODALS = word_set(
     "would must should could might may can will has have to only needs got probably most likely i'd it'd that'd"
 )
@@ -96,6 +96,11 @@ _SINGULAR = word_set("is was seems appears looks isn't doesn't does matches fits
 _FITS = word_set(
     "matches fits describes corresponds aligns captures best accurately correctly reflects"
 )
+_CONCEDED = word_set("although though while whilst")
+_AFTERTHOUGHT = word_set(
+    "for sure obviously i guess think believe clearly definitely probably i'd say of course most likely please "
+    "it is imo certainly my answer final choice presumably maybe perhaps possibly"
+)
 _SUPPOSED = word_set("if whether suppose assuming unless")
 _INITIAL = word_set("first initial initially original originally previous previously")
 _CONTRAST = word_set("rather instead over not")
@@ -136,9 +141,11 @@ def judge(text: str, group: Group, start: int, end: int) -> list[Pick]:
         return picks(letters[:-1], lead) + picks(letters[-1:], said)  # "Unlike A, B is correct"
     if len(letters) > 1 and lead[0] >= STATED and said[0] == RULED_OUT:
         return picks(letters[:1], lead) + picks(letters[1:], said)
+    if lead[1] == "all but":
+        return picks(letters, (LEANING, "all but") if said[0] == RULED_OUT else _OUT)
     if RULED_OUT in (said[0], lead[0]):
         return picks(letters, (RULED_OUT, said[1] or lead[1]))
-    if text[start:end].rstrip().endswith("?"):
+    if text[max(start, end - 8) : end].rstrip().endswith("?"):
         return picks(letters, (HEDGED, "asks")) if not before and not after[1:] else []
     if _is_supposed(before, after) and max(lead[0], said[0]) < FINAL:
         return []
@@ -166,11 +173,11 @@ def _stands(
         if alone(text, group.start, group.end):
             return max(verdict, (STATED, "the letter alone"))
         if strength < STATED:
-            delimited = (
-                rest[:1] in tuple(".):,-]") or text[group.end] in ")]:." or rest[:2] in (" -", " :")
-            )
+            delimited = rest.lstrip()[:1] in tuple(".):,-]([=|/") or text[group.end] in ")]:."
             if delimited:
                 return _line_verdict(rest) or (OPENED, "begins a line")
+            if after and set(after) <= _AFTERTHOUGHT:
+                return (HEDGED, "maybe") if _DOUBT & set(after) else (OPENED, "begins a line")
             if after[:1] and (after[0] in _REASONS or _contrasts(after)):
                 return (OPENED, "begins a line")
     if strength != NOTHING:
@@ -228,6 +235,9 @@ def _is_supposed(before: Sequence[str], after: Sequence[str]) -> bool:
     """Whether the letter is only supposed: "if the answer is A", "the answer would be A if"."""
     if "if" in after[:1] and "guess" not in after[:7] and "choose" not in after[:7]:
         return True
+    conceded = max((i for i, word in enumerate(before) if word in _CONCEDED), default=-1)
+    if conceded >= 0 and "," not in before[conceded:]:
+        return True
     at = max((i for i, word in enumerate(before) if word in _SUPPOSED), default=-1)
     if at < 0 or before[at + 1 : at + 3] in (
         ["i", "had"],
@@ -280,7 +290,7 @@ def _lead_by(word: str, before: list[str], k: int) -> tuple[Verdict, int]:
     if word == "but":
         return _contrasted(before, k)
     if word == "except":
-        return ((LEANING, "all but") if _WRONG & set(before) or "all" in near else _OUT), k
+        return ((RULED_OUT, "all but") if {"all", "everything", "any"} & set(before) else _OUT), k
     if (
         word in _RULES_OUT
         or word in NOT
@@ -316,6 +326,8 @@ def _lead_by(word: str, before: list[str], k: int) -> tuple[Verdict, int]:
         return ((STATED, "marked right") if word in "✓✔✅" else _OUT), k
     if word in _SUPPORT or (word in _PREPOSITIONS and _SUPPORT & set(near)):
         return (LEANING, "matches"), max(0, k - 6)
+    if word == "with" and _SO & set(near):
+        return (STATED, "so"), k
     if word in _SO or (word == "," and k > 1 and before[k - 2] in _SO):
         return (STATED, "so"), k
     return _NONE, k
@@ -346,7 +358,7 @@ def _is(before: list[str], k: int) -> tuple[Verdict, int]:
         at -= 1
     subject = before[at - 1] if at else ""
     noun = _last_noun(before[:at], 18)
-    if before[k - 1] in ("it's", "that's") or (
+    if before[k - 1] in ("it's", "that's", "its") or (
         subject in _PRONOUNS or before[at] in ("it'd", "that'd")
     ):
         if noun < 0 or "," in before[noun:at]:
@@ -370,8 +382,10 @@ def _last_noun(before: Sequence[str], reach: int) -> int:
 def _contrasted(before: list[str], k: int) -> tuple[Verdict, int]:
     """Say what "not A but", "anything but" makes of the letter behind it."""
     for i in range(k - 2, max(-1, k - 9), -1):
-        if before[i] in ("anything", "nothing", "none"):
+        if before[i] in ("nothing", "none") or (before[i] == "anything" and _denies(before[:i])):
             return (LEANING, "nothing but"), k
+        if before[i] in ("anything", "everything", "all"):
+            return (RULED_OUT, "all but"), k
         if before[i] in NOT or before[i].endswith("n't"):
             if any(len(word) == 1 and word.isalpha() for word in before[i + 1 : k - 1]):
                 lead = lead_of(before[:i]) if before[i] in ("not", "neither") else (STATED, "")
@@ -435,8 +449,8 @@ def said_of(after: Sequence[str], raw: str) -> Verdict:
     if span[1:2] == ["what"]:
         return LEANING, "said to fit"
     right = _right(span)
-    if right[0] and (_PARTLY & set(span)):
-        return HEDGED, "maybe right"
+    if right[0] and _PARTLY & set(span):
+        return (HEDGED, "maybe right") if _DOUBT & set(span) else _NONE
     if right[0] and "if" in after[: len(span) + 1]:
         return _NONE
     return right

@@ -126,6 +126,7 @@ _CHINESE = {
     "可能": "might", "也许": "maybe", "我认为": "think", "我觉得": "think", "没有": "no", "不": "not", "项": "option",
     "都": "both", "但是": "but", "但": "but", "其实": "actually",
 }  # fmt: skip
+TRADITIONAL = str.maketrans("選項擇無斷沒確錯對應該題圖識別見為認還實際結論綜", "选项择无断没确错对应该题图识别见为认还实际结论综")
 _CHINESE_WORDS = re.compile("|".join(sorted(_CHINESE, key=len, reverse=True)))
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+(?:[.,]\d+)*|->|=>|[,:=?&/✓✔✅✗✘❌→-]|[^\x00-\x7f]")
 
@@ -133,6 +134,7 @@ _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+(?:[.,]\d+)*|->|=>|[,:=?&/✓✔✅�
 def words_of(text: str) -> list[str]:
     """Return the lower-case words of a stretch of text, with the marks the rules look at."""
     if not text.isascii():
+        text = text.translate(TRADITIONAL)
         text = _CHINESE_WORDS.sub(lambda match: f" {_CHINESE[match[0]]} ", text)
     return _WORD.findall(text.lower())
 

@@ -25,6 +25,7 @@ _WORDS = {"yes": "yes", "yeah": "yes", "yep": "yes", "yup": "yes", "true": "yes"
           "no": "no", "nope": "no", "nah": "no", "false": "no"}  # fmt: skip
 _ALONE = {"correct": "yes", "affirmative": "yes", "absolutely": "yes", "definitely": "yes", "certainly": "yes",
           "indeed": "yes", "incorrect": "no", "negative": "no", "never": "no"}  # fmt: skip
+_TELLING = (*_WORDS, *_ALONE, "course", "not")
 _BEFORE = word_set(
     "so well probably , the answer my likely definitely absolutely certainly hmm ok okay most therefore thus i think "
     "would say believe - : in short hence wait actually oh sorry correction conclusion final guess it's it is"
@@ -115,8 +116,15 @@ def _everything_said(text: str) -> list[_Said]:
         if answer:
             strength = FINAL if passage.final else STATED
             said.append(_Said(passage.at, answer, strength, "the answer is", passage.evidence))
+    lowered = text.lower()
+    if text.isascii() and not any(word in lowered for word in _TELLING):
+        return said
     for start, end in Sentences(text).all():
         sentence = text[start:end].strip()
+        if end - start > 60 and text.isascii():
+            edges = lowered[start : start + 40] + lowered[max(start, end - 24) : end]
+            if not any(word in edges for word in _TELLING):
+                continue
         if not sentence or sentence.endswith("?"):
             continue
         answer = _opening(sentence)
