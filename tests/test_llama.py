@@ -44,7 +44,7 @@ def gone(pid: int, within: float = 20.0) -> bool:
 
 def test_it_answers_says_how_it_ended_and_is_gone_afterwards():
     async def go() -> int:
-        async with make_model("llama/smollm2", slots=1) as model:
+        async with make_model("llama/smollm2") as model:
             child = model._child.pid
             first = await model.reply(prompt(QUESTION), ITEM, Library())
             again = await model.reply(prompt(QUESTION), ITEM, Library())
@@ -75,7 +75,7 @@ def test_its_options_hold_no_port_so_that_stored_replies_are_found_again():
 
 def test_a_crash_of_the_server_is_a_hopeless_failure_not_an_end_of_ours():
     async def go() -> None:
-        async with make_model("llama/smollm2", slots=1) as model:
+        async with make_model("llama/smollm2") as model:
             os.kill(model._child.pid, signal.SIGKILL)
             await model._child.wait()
             reply = await model.reply(prompt(QUESTION), ITEM, Library())
@@ -101,7 +101,7 @@ def test_the_server_ends_when_its_owner_is_killed():
         "import asyncio\n"
         "from hardset.models import make_model\n"
         "async def go():\n"
-        "    async with make_model('llama/smollm2', slots=1) as model:\n"
+        "    async with make_model('llama/smollm2') as model:\n"
         "        print(model._child.pid, flush=True)\n"
         "        await asyncio.sleep(600)\n"
         "asyncio.run(go())\n"

@@ -36,8 +36,9 @@ class Llama:
     Args:
         weights: the GGUF file.
         name: what the model is called in results.
-        slots: how many questions are answered at once. Batches change the last bits of the
-            arithmetic, so with more than one slot a tie between two words may fall either way.
+        slots: how many questions are answered at once. With one, replies at temperature 0 are the
+            same in any order and on any number of threads; more are faster, but what shares a
+            batch changes the last bits of the arithmetic, and with them now and then a word.
         threads: of the computation; the machine's cores by default.
         timeout: seconds of silence before an attempt is given up.
     """
@@ -52,7 +53,7 @@ class Llama:
         weights: Path,
         name: str,
         *,
-        slots: int = 4,
+        slots: int = 1,
         threads: int | None = None,
         timeout: float = 600.0,
     ) -> None:
@@ -85,6 +86,7 @@ class Llama:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=self._log,
+            env={"OMP_WAIT_POLICY": "passive", **os.environ},  # spinning starves a busy machine
             start_new_session=True,  # Ctrl-C is for us: what is being answered is finished
         )
         try:
@@ -176,7 +178,7 @@ async def _end(child: asyncio.subprocess.Process) -> None:
 
 
 def make(
-    which: str, *, slots: int = 4, threads: int | None = None, timeout: float = 600.0
+    which: str, *, slots: int = 1, threads: int | None = None, timeout: float = 600.0
 ) -> Llama:
     """Make `llama/smollm2`, or `llama/` and the path of a GGUF file.
 
