@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from hashlib import sha256
 
 import pytest
 
@@ -232,6 +233,11 @@ def test_no_thread_is_left_behind(store):
 # Images
 
 
+def digest(where: str) -> str:
+    """The content at a place: what stands before an @ is what is there."""
+    return sha256(where.partition("@")[0].encode()).hexdigest()
+
+
 class Shelf:
     """A library of images by name: `good...` are good, `gone...` raise on sight, others are bad."""
 
@@ -262,7 +268,7 @@ class Shelf:
 
     @staticmethod
     def filled(image):
-        return Image(where=image.where, sha256=image.where.partition("@")[0], type="image/png")
+        return Image(where=image.where, sha256=digest(image.where), type="image/png")
 
 
 def test_the_model_gets_images_filled_in(store):
@@ -270,7 +276,7 @@ def test_the_model_gets_images_filled_in(store):
     asked = run(pictured("good1", "good2"), model, store, shelf)
     assert asked.asked == 2
     sent = [prompt.messages[0].content[0] for prompt in model.prompts]
-    assert sorted(image.sha256 for image in sent) == ["good1", "good2"]
+    assert {image.sha256 for image in sent} == {digest("good1"), digest("good2")}
     assert [prompt.messages[0].content[1] for prompt in model.prompts] == ["What is it?"] * 2
 
 
@@ -295,6 +301,9 @@ def test_a_bad_image_is_that_rows_failure_and_is_not_sent(store):
     asked = run(pictured("good1", "torn", "gone1", "odd1", "good2"), model, store, Shelf())
     assert sorted(model.order) == ["good1", "good2"]
     assert (asked.asked, asked.failed, asked.stopped) == (2, 3, None)
+    named = [digest("good1"), "", "", "", digest("good2")]
+    assert asked.first_images(0, 5) == named
+    assert asked.first_images(3, 5) == named[3:]
     replies = list(asked.replies(store))
     assert [r.failure and r.failure.state for r in replies] == [
         None, State.BAD_MEDIA, State.BAD_MEDIA, State.BAD_MEDIA, None,

@@ -133,7 +133,7 @@ def _short(text: str) -> str:
 
 def _prompt(question: str, image: Image | None = None) -> tuple[Prompt, Item]:
     item = Item(id=question, question=question, images=(image,) if image else ())
-    content = (*item.images, question)
+    content: tuple[str | Image, ...] = (*item.images, question)
     sampling = Sampling(max_tokens=512)
     return Prompt(messages=(Message("user", content),), sampling=sampling), item
 

@@ -156,7 +156,6 @@ class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str = ""  # of a failure
     text: str = ""
     finish: str = ""
-    sha256: str = ""  # of the first image
 
 
 class Metric(Struct, frozen=True, kw_only=True, omit_defaults=True):

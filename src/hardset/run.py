@@ -30,7 +30,7 @@ import hardset
 from hardset.ask import INTERRUPTED, Asked, Limits, Model, Store, Tally, ask
 from hardset.benchmarks.declaration import Benchmark
 from hardset.errors import UsageError
-from hardset.images import BadMedia, Library
+from hardset.images import Library
 from hardset.records import (
     Image,
     Item,
@@ -182,7 +182,7 @@ def settle(benchmark: Benchmark, item: Item, repeat: int, reply: Reply) -> Outco
     )
 
 
-def row(index: int, item: Item, outcome: Outcome) -> dict[str, Any]:
+def row(index: int, item: Item, outcome: Outcome, picture: str = "") -> dict[str, Any]:
     """Flatten an item and its outcome into one row of `outcomes.parquet`.
 
     `index` is the item's position; a row is one (index, repeat). The columns are these names,
@@ -210,7 +210,7 @@ def row(index: int, item: Item, outcome: Outcome) -> dict[str, Any]:
         "parent": item.parent,
         "group": item.group,
         "source": item.source,
-        "sha256": outcome.sha256,
+        "sha256": picture,
         "question": item.question,
     }
     for name, judged in others:
@@ -227,12 +227,12 @@ def read_off(
     benchmark: Benchmark,
     settings: Settings,
     replies: Callable[[int, int], Sequence[Reply]],
-    known: Callable[[Image], str],
+    pictures: Callable[[int, int], Sequence[str]],
 ) -> pl.DataFrame:
     """Walk the items again and read every reply off: the outcomes as columns, in item order.
 
-    `replies(start, stop)` returns the replies of that stretch of the walk; `known(image)` an
-    image's sha256, or "" where it was never seen.
+    `replies(start, stop)` returns the replies of that stretch of the walk, and
+    `pictures(start, stop)` the sha256 of each one's first image, "" where there is none.
     """
     import polars as pl
 
@@ -240,22 +240,26 @@ def read_off(
     walked = walk(benchmark, settings)
     start = 0
     while chunk := list(itertools.islice(walked, CHUNK)):
-        rows = []
-        for offset, ((item, prompt), reply) in enumerate(
-            zip(chunk, replies(start, start + len(chunk)), strict=True)
-        ):
-            outcome = settle(benchmark, item, prompt.repeat, reply)
-            if item.images and not settings.blind:
-                outcome = msgspec.structs.replace(outcome, sha256=known(item.images[0]))
-            rows.append(row((start + offset) // settings.repeats, item, outcome))
-        names = list(dict.fromkeys(itertools.chain.from_iterable(rows)))
+        stop = start + len(chunk)
+        rows = [
+            row(
+                position // settings.repeats,
+                item,
+                settle(benchmark, item, prompt.repeat, reply),
+                picture,
+            )
+            for position, (item, prompt), reply, picture in zip(
+                range(start, stop), chunk, replies(start, stop), pictures(start, stop), strict=True
+            )
+        ]
+        names = dict.fromkeys(itertools.chain.from_iterable(rows))
         frames.append(
             pl.DataFrame(
                 {name: [line.get(name, _EMPTY.get(name, "")) for line in rows] for name in names},
                 schema_overrides={"index": pl.UInt32, "repeat": pl.UInt16},
             )
         )
-        start += len(chunk)
+        start = stop
     if not frames:
         raise UsageError(f"{benchmark.name} gave no items; check the data and --limit")
     joined = pl.concat(frames, how="diagonal")
@@ -288,7 +292,7 @@ def evaluate(
         if run.stopped == INTERRUPTED:
             return run
         fetch = partial(run.asked.fetch, store)
-        run.outcomes = read_off(benchmark, settings, fetch, partial(_hash, library))
+        run.outcomes = read_off(benchmark, settings, fetch, run.asked.first_images)
     run.metrics = benchmark.measure(run.outcomes)
     run.manifest = manifest(run, model)
     run.folder = folder.new_folder(settings.runs, benchmark.name, model.name, run.started)
@@ -334,15 +338,6 @@ def _on_a_loop(work: Coroutine[Any, Any, Asked]) -> Asked:
     import uvloop
 
     return uvloop.run(work)
-
-
-def _hash(library: Library, image: Image) -> str:
-    """Name an image's content, as far as it was looked at."""
-    try:
-        found = library.known(image)
-    except BadMedia:
-        return ""
-    return found.sha256 if found else ""
 
 
 def manifest(run: Run, model: Model) -> dict[str, Any]:

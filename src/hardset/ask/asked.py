@@ -55,11 +55,13 @@ class Tally:
 class Asked(Tally):
     """What a run of `ask` ended with, and the way to every prompt's reply.
 
-    `keys` holds 32 bytes a prompt, in the order of the prompts. A run that was interrupted
-    did not walk all prompts; every other one did.
+    `keys` holds 32 bytes a prompt, in the order of the prompts, and `pictures` the SHA-256 of
+    each prompt's first image (zeros where there is none, or none that can be sent). A run that
+    was interrupted did not walk all prompts; every other one did.
     """
 
     keys: bytearray = field(default_factory=bytearray, repr=False)  # a repr would be megabytes
+    pictures: bytearray = field(default_factory=bytearray, repr=False)
     stopped: str | None = None  # why it ended before all was asked
     began: float = 0.0  # seconds since the epoch
 
@@ -87,6 +89,15 @@ class Asked(Tally):
         replies |= store.failures(lost, since=self.began)
         none = self._none()
         return [replies.get(key, none) for key in keys] + [none] * (stop - start - len(keys))
+
+    def first_images(self, start: int, stop: int) -> list[str]:
+        """Name the content of the first image of prompts `start` to `stop`; "" for none."""
+        part = self.pictures[start * KEY_BYTES : stop * KEY_BYTES]
+        found = [
+            bytes(part[at : at + KEY_BYTES]).hex() if any(part[at : at + KEY_BYTES]) else ""
+            for at in range(0, len(part), KEY_BYTES)
+        ]
+        return found + [""] * (stop - start - len(found))
 
     def replies(self, store: Store, chunk: int = 500) -> Iterator[Reply]:
         """Read every reply in the order of the prompts, in bounded memory.

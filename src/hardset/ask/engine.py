@@ -24,7 +24,7 @@ from hardset.ask.attempt import Attempts, Model
 from hardset.ask.budget import Purse
 from hardset.ask.group import Group
 from hardset.ask.pace import START, Pace
-from hardset.ask.rows import Preparer, Row, failed
+from hardset.ask.rows import Preparer, Row, failed, first_image
 from hardset.ask.store import Entry, Store, entry
 from hardset.errors import UsageError
 from hardset.images import Library
@@ -204,6 +204,7 @@ class _Run:
             if stop is not None and stop.is_set():
                 break
             self.tally.keys += b"".join([row.key if row else NO_KEY for row in rows])
+            self.tally.pictures += b"".join([first_image(row) for row in rows])
             self.tally.walked += len(rows)
             await self.offer([row for row in rows if row is not None])
             while len(self.ready) > LOW:

@@ -14,6 +14,8 @@ from hardset.ask.key import Identity, prompt_key
 from hardset.images import BadMedia, Library
 from hardset.records import Failure, Image, Item, Prompt, Reply, State
 
+NO_PICTURE = bytes(32)
+
 
 class Row(NamedTuple):
     """A prompt as it is sent, under its key, or the failure that keeps it from being sent."""
@@ -98,6 +100,12 @@ def images(prompt: Prompt) -> list[Image]:
     return [
         part for message in prompt.messages for part in message.content if isinstance(part, Image)
     ]
+
+
+def first_image(row: Row | None) -> bytes:
+    """Give the SHA-256 of a row's first image, or as many zeros."""
+    first = next(iter(images(row.prompt)), None) if row is not None else None
+    return bytes.fromhex(first.sha256) if first is not None and first.sha256 else NO_PICTURE
 
 
 def bad_media(error: Exception) -> Failure:
