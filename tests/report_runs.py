@@ -14,7 +14,7 @@ from hardset.reports.runs import RunView, Shown
 from hardset.reports.sample import choose
 
 HOSTILE = (
-    "<script>window.pwned=1</script><img src=x onerror=\"window.pwned=2\"> & 'quoted' \"too\" "
+    '<script>window.pwned=1</script><img src=x onerror="window.pwned=2"> & \'quoted\' "too" '
     "]]> --> </textarea></style></title>{{ 7*7 }} \x00\x1b[31m \u202eevil\u202c"
 )
 CATEGORIES = {
