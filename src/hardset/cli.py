@@ -67,6 +67,7 @@ def run(
     runs: Annotated[Path, Parameter(group=_OUT)] = Path("runs"),
     store: Annotated[Path | None, Parameter(group=_OUT)] = None,
     report: Annotated[Path | None, Parameter(group=_OUT)] = None,
+    cuts: Annotated[bool | None, Parameter(group=_OUT)] = None,
 ) -> int:
     """Ask a model every question of a benchmark, read the replies, and report.
 
@@ -129,6 +130,9 @@ def run(
         The file that keeps the replies; `RUNS/store.sqlite` if not given.
     report
         Also write one report over all the models to this file.
+    cuts
+        Print the tables by category and other cuts too; if not said, only for a single model.
+        The report always has them.
     """
     from hardset.ask import Budget, Limits
     from hardset.benchmarks import registry
@@ -168,7 +172,8 @@ def run(
             )
             return INTERRUPTED
         finished.append(done)
-    terminal.show([done.view() for done in finished])
+    by_cut = len(finished) == 1 if cuts is None else cuts
+    terminal.show([done.view() for done in finished], by_cut=by_cut)
     for done in finished:
         print(f"{done.model}: {done.folder}")
     if report is not None:

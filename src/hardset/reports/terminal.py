@@ -23,17 +23,19 @@ _NARROW = 12  # columns that an interval takes: `46.2 to 65.3`
 _CELL = 32  # columns that value, interval and fraction take on one line
 
 
-def show(runs: Sequence[RunView], console: Console | None = None) -> None:
-    """Print the tables of one or several runs of a benchmark."""
+def show(runs: Sequence[RunView], console: Console | None = None, *, by_cut: bool = True) -> None:
+    """Print the tables of one or several runs of a benchmark; those of the cuts if asked for."""
     console = console or Console()
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = max(_PIPE_WIDTH, console.width)
-    for table in tables(runs, console.encoding, console.width):
+    for table in tables(runs, console.encoding, console.width, by_cut=by_cut):
         console.print(table)
 
 
-def tables(runs: Sequence[RunView], encoding: str = "utf-8", width: int = 80) -> list[Table]:
-    """Make the tables: headline, states, and one for each cut that has metrics.
+def tables(
+    runs: Sequence[RunView], encoding: str = "utf-8", width: int = 80, *, by_cut: bool = True
+) -> list[Table]:
+    """Make the tables: headline, states, and, `by_cut`, one for each cut that has metrics.
 
     Models that do not fit beside the others into `width` columns get tables of their own.
     """
@@ -42,7 +44,7 @@ def tables(runs: Sequence[RunView], encoding: str = "utf-8", width: int = 80) ->
     for start in range(0, len(runs), fit):
         some = runs[start : start + fit]
         made += [headline_table(some, encoding, width), states_table(some, encoding)]
-        for cut in cuts(some):
+        for cut in cuts(some) if by_cut else ():
             if any(tuple(metric.cut) == (cut,) for run in some for metric in run.metrics):
                 made.append(cut_table(some, cut, encoding, width))
     return made
