@@ -39,6 +39,7 @@ _ABSTAIN = ("?",)
 _DISAGREE = "letter and text disagree"
 _SHORT = 300  # characters of a reply in which one option's text, found anywhere, is the answer
 
+_REPORTED = re.compile(r"\b[A-Z]\)? (?:says|states|claims|describes|mentions|suggests)\b")
 _LOOKED_AGAIN = re.compile(
     RETRACTED.pattern
     + r"|\b(?:however|(?:up)?on (?:closer|further|re)|looking (?:closer|again|more closely))"
@@ -222,6 +223,8 @@ def _texts(text: str, options: _Options) -> list[Pick]:
     affirmed: list[int] = []
     rest = text
     for clause in re.split(r"[.!?;\n,](?=\s|$)|\b(?:but|however)\b", text):
+        if _REPORTED.search(clause):
+            continue  # "Option A says that the sign is red"
         words = f" {plain(clause)} "
         inside = [i for i, option in enumerate(options.texts) if option and f" {option} " in words]
         for i in inside:

@@ -9,9 +9,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from hardset.reading.words import Sentences
-
-
 RETRACTED = re.compile(
     r"\b(?:wait|actually|correction|on second thoughts?|scratch that|let me (?:re|correct|double|look again)|"
     r"i made a mistake|my mistake|sorry|oops|hmm|hold on|no,|i mean|i take (?:it|that) back)|不对|等等|其实|更正"
@@ -55,7 +52,9 @@ def containers(text: str) -> list[Passage]:
                 end = lowered.find(closing, start)
                 if end < 0:
                     break
-                found.append(Passage(text[start:end], text[at : end + len(closing)][:200], True, at))
+                found.append(
+                    Passage(text[start:end], text[at : end + len(closing)][:200], True, at)
+                )
                 at = lowered.find(opening, end)
     return sorted(found, key=lambda passage: passage.at)
 
@@ -127,7 +126,10 @@ def _stated_at(text: str, lowered: str, at: int, noun: str) -> tuple[int, Passag
     if {"if", "whether", "suppose", "assuming", "unless", "wrong", "incorrect"} & set(before):
         return None
     passage = _sentence(text[join.end() : join.end() + _LONGEST])
-    final = noun in ("conclusion", "verdict", "final", "结论") or before[-1:] in (["final"], ["overall"])
+    final = noun in ("conclusion", "verdict", "final", "结论") or before[-1:] in (
+        ["final"],
+        ["overall"],
+    )
     final = final or (not ascii_noun and lowered[max(0, at - 2) : at] == "最终")
     evidence = (text[at : join.end()] + passage).strip()[:200]
     return join.end() + len(passage), Passage(passage.strip(), evidence, final, at)

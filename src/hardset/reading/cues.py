@@ -25,53 +25,61 @@ class Cue(NamedTuple):
 
 _CANNOT = word_set("can't cannot couldn't cant")
 _KNOW = word_set(
-    "determine determined tell told answer answered say said identify identified confirm confirmed "
-    "know known discern discerned decide decided assess assessed verify verified judge judged infer "
-    "inferred ascertain ascertained conclude concluded view viewed access accessed recognize "
-    "recognized recognise recognised deduce deduced establish established provide help assist "
-    "comment find found locate located spot read see seen make distinguish distinguished describe "
-    "comply process analyze analyse interpret interpreted discuss give given fulfil fulfill specify "
-    "specified guess count counted pinpoint choose select pick reveal share disclose estimate "
-    "estimated observe observed perceive respond predict gauge detect evaluate evaluated proceed be made drawn reached open load knowing telling determining saying"
+    "determine determined tell told answer answered say said identify identified confirm "
+    "confirmed know known discern discerned decide decided assess assessed verify verified "
+    "judge judged infer inferred ascertain ascertained conclude concluded view viewed access "
+    "accessed recognize recognized recognise recognised deduce deduced establish established "
+    "provide help assist comment find found locate located spot read see seen make "
+    "distinguish distinguished describe comply process analyze analyse interpret interpreted "
+    "discuss give given fulfil fulfill specify specified guess count counted pinpoint choose "
+    "select pick reveal share disclose estimate estimated observe observed perceive respond "
+    "predict gauge detect evaluate evaluated proceed be made drawn reached open load knowing "
+    "telling determining saying"
 )
 _LOOKS = word_set("see find spot observe detect notice")
 _SURE = word_set("sure certain confident positive")
 _ADVERBS = word_set(
     "be really even just currently also quite very exactly precisely definitively definitely "
-    "accurately reliably clearly directly fully possibly actually truly still simply confidently "
-    "properly reasonably personally completely to conclusively visually easily either"
+    "accurately reliably clearly directly fully possibly actually truly still simply "
+    "confidently properly reasonably personally completely to conclusively visually easily "
+    "either"
 )
 _SPEAKER = word_set(
-    "i we you one ai assistant model it sorry , and but so therefore thus that image picture photo "
-    "photograph question information which also simply unfortunately really : - because as since "
-    "hence or just"
+    "i we you one ai assistant model it sorry , and but so therefore thus that image picture "
+    "photo photograph question information which also simply unfortunately really : - because "
+    "as since hence or just"
 )
 _BE = word_set(
-    "is are was were be am remains remain isn't aren't wasn't weren't seems appears it's that's i'm been being"
+    "is are was were be am remains remain isn't aren't wasn't weren't seems appears it's "
+    "that's i'm been being"
 )
 _NOT = word_set("not isn't aren't wasn't weren't never")
 _UNKNOWN = word_set(
-    "unknown unclear unanswerable undeterminable indeterminate undetermined inconclusive ambiguous "
-    "illegible unreadable unidentifiable uncertain unspecified unavailable indeterminable unsure "
-    "undefined undisclosed indiscernible unidentified"
+    "unknown unclear unanswerable undeterminable indeterminate undetermined inconclusive "
+    "ambiguous illegible unreadable unidentifiable uncertain unspecified unavailable "
+    "indeterminable unsure undefined undisclosed indiscernible unidentified"
 )
 _SHOWN = word_set(
-    "visible shown specified mentioned provided present depicted given stated available answerable "
-    "identifiable legible readable determinable clear discernible possible applicable pictured seen "
-    "included indicated displayed known disclosed recognizable described labeled labelled"
+    "visible shown specified mentioned provided present depicted given stated available "
+    "answerable identifiable legible readable determinable clear discernible possible "
+    "applicable pictured seen included indicated displayed known disclosed recognizable "
+    "described labeled labelled"
 )
 _ENOUGH = word_set("insufficient inadequate limited lacks lack lacking missing without no")
 _INFORMATION = word_set(
-    "information info context evidence detail details data clue clues indication indications basis cues"
+    "information info context evidence detail details data clue clues indication indications "
+    "basis cues"
 )
 _PICTURE = word_set(
-    "image picture photo photograph figure scene chart diagram question text passage video screenshot "
-    "map graph illustration painting drawing prompt view shot images pictures photos frame"
+    "image picture photo photograph figure scene chart diagram question text passage video "
+    "screenshot map graph illustration painting drawing prompt view shot images pictures "
+    "photos frame table page document sign label menu article caption poster screen"
 )
 _LACKS = word_set("doesn't don't didn't does do did not fails fail")
 _SHOWS = word_set(
-    "show shows contain contains provide provides include includes depict depicts have has feature features "
-    "display displays reveal specify indicate mention mentions give gives allow offer offers state clarify support"
+    "show shows contain contains provide provides include includes depict depicts have has "
+    "feature features display displays reveal specify indicate mention mentions give gives "
+    "allow offer offers state clarify support list lists name tell"
 )
 _REPORTS = word_set(
     "reads says states displays written titled labeled labelled called named saying reading spells"
@@ -80,8 +88,10 @@ _PREMISE = word_set("premise assumption presupposition")
 _FALSE = word_set(
     "false wrong incorrect flawed invalid mistaken faulty inaccurate unfounded misleading"
 )
-_STOP = word_set("in on at of from to visible present shown seen here there anywhere , depicted that which with and or is are "
-             "to? near under behind - exists exist available : but so pictured")  # fmt: skip
+_STOP = word_set(
+    "in on at of from to visible present shown seen here there anywhere , depicted that which "
+    "with and or is are to? near under behind - exists exist available : but so pictured"
+)
 _PERSON = word_set(
     "man woman person people boy girl child children men women player someone he she his her"
 )
@@ -89,7 +99,7 @@ _PERSON = word_set(
 _CHINESE = re.compile(
     r"无法\S{0,8}?(?:判断|确定|回答|识别|看清|看到|看出|得知|得出|辨认|辨别|知道|确认|提供|推断|分辨|选择)|无法作答|不知道|不清楚|不确定|"
     r"不能(?:判断|确定|回答|识别|确认)|看不清|看不出|看不到|看不见|难以(?:判断|确定|辨认|回答)|没有足够|信息不足|"
-    r"抱歉|对不起|前提是?错|未(?:提供|显示|提及|给出)|没有(?:提供|显示|提到|给出)|(?:问题|题目)(?:有误|的?前提(?:错误|不成立))|前提(?:错误|不成立)|无从(?:判断|得知)"
+    r"以上(?:都|均|皆)?(?:不对|不是|错误|不正确|错)|没有(?:正确|合适)的?(?:答案|选项)|抱歉|对不起|前提是?错|未(?:提供|显示|提及|给出)|没有(?:提供|显示|提到|给出)|(?:问题|题目)(?:有误|的?前提(?:错误|不成立))|前提(?:错误|不成立)|无从(?:判断|得知)"
 )
 _CHINESE_ABSENT = re.compile(
     r"(?:图|画面|照片|图片|图像)[中里上]?(?:并?没有|不存在|无|并不存在)(\S{0,12})|(?:并?没有|不存在)(\S{1,8}?)(?:[,.!]|$)"
@@ -105,6 +115,7 @@ _STEMS = (
     "dont ", "fails", "absent", "missing", "sorry", "inadequate", "undefined", "undisclosed",
     "indiscern", "invalid", "false", "flawed", "mistaken", "incorrect", "too ", "limited",
     "no idea", "idk", "dunno", "more info", "null", "nil", "question is",
+    "out of",
 )  # fmt: skip
 
 _LONGEST = 1200  # characters of a sentence that are looked at
@@ -115,7 +126,7 @@ def unquoted(text: str) -> str:
     """Return the text with quoted words blanked out; a reply that is all quote is not one."""
     if '"' not in text and "'" not in text:
         return text
-    if len(text) > 2 and text[0] in "\"'" and text[-1] in "\"'." and text.count(text[0]) == 2:
+    if len(text) > 2 and text[0] in "\"'" and text.rstrip(".")[-1] == text[0] and text.count(text[0]) == 2:
         return f" {text[1:]}"
     return _QUOTED.sub(lambda match: " ".ljust(len(match[0]), "_"), text)
 
@@ -149,7 +160,12 @@ def cues(text: str, *, premises: bool = False) -> Iterator[Cue]:
 
 def may_refuse(lowered: str) -> bool:
     """Whether a lower-case text can have a cue at all; cheap, and true too often."""
-    return not lowered.isascii() or "no" in lowered or len(lowered) < 20 or any(stem in lowered for stem in _STEMS)
+    return (
+        not lowered.isascii()
+        or "no" in lowered
+        or len(lowered) < 20
+        or any(stem in lowered for stem in _STEMS)
+    )
 
 
 def _telling(lowered: str, chinese: bool) -> list[tuple[int, int]]:
@@ -162,7 +178,7 @@ def _telling(lowered: str, chinese: bool) -> list[tuple[int, int]]:
         for found in re.finditer(stem, lowered)
     }  # fmt: skip
     starts_no = lowered.startswith(("no ", "na")) or "\nno " in lowered or lowered == "no"
-    if not (at or starts_no or chinese or lowered.strip(' .!') == 'no'):
+    if not (at or starts_no or chinese or lowered.strip(" .!") == "no"):
         return []
     sentences = Sentences(lowered)
     if chinese or len(lowered) < 40:
@@ -259,6 +275,8 @@ def _inability(words: Sequence[str], i: int) -> int:
         return i + 2
     if word in _NOT and after[:1] in (["able"], ["possible"]) and after[1:] == ["to"]:
         return i + 3
+    if word in ("won't", "not") and after == ["be", "able"]:
+        return i + 4
     if word == "no" and after == ["way", "to"]:
         return i + 3
     if word == "no" and after[:1] == ["way"] and words[i + 2 : i + 4] == ["of", "knowing"]:
@@ -358,9 +376,18 @@ def _unanswerable(words: list[str]) -> _Found:
         if word in ("none", "neither") and words[i + 1 : i + 2] == ["of"] and set(words[i + 2 : i + 5]) & {
             "above", "options", "choices", "these", "answers", "given", "provided"}:  # fmt: skip
             return _STRONG
-        if word == "no" and after in ("option", "choice", "options", "choices") and {"correct", "right", "match", "matches", "fits", "fit", "applies", "apply", "true"} & set(words[i + 2 : i + 8]):
+        if (
+            word == "no"
+            and after in ("option", "choice", "options", "choices")
+            and {"correct", "right", "match", "matches", "fits", "fit", "applies", "apply", "true"}
+            & set(words[i + 2 : i + 8])
+        ):
             return _STRONG
-        if word in ("none", "neither") and after == "of" and any(len(w) == 1 and w.isalpha() for w in words[i + 2 : i + 4]):
+        if (
+            word in ("none", "neither")
+            and after == "of"
+            and any(len(w) == 1 and w.isalpha() for w in words[i + 2 : i + 4])
+        ):
             return _STRONG
         if word == "no" and after in ("answer", "correct") and "answer" in words[i + 1 : i + 4]:
             return _STRONG
@@ -379,6 +406,8 @@ def _unanswerable(words: list[str]) -> _Found:
             return _STRONG
         if word == "not" and after in ("applicable", "answerable", "determinable"):
             return _STRONG
+    if words == ["none"]:
+        return (True, ("none",))
     if [w for w in words if w not in (",", ":", "-", "answer", "final", "is", "the")] in (
         ["none"],
         ["null"],
@@ -392,15 +421,19 @@ def _unanswerable(words: list[str]) -> _Found:
 def _too_little(words: list[str]) -> _Found:
     """ "Not enough information", "insufficient context", "no evidence", "lacks detail"."""
     for i, word in enumerate(words):
-        if word in ("need", "needs", "require", "requires") and words[i + 1 : i + 2] in (["more"], ["additional"], ["further"]):
+        if word in ("need", "needs", "require", "requires") and words[i + 1 : i + 2] in (
+            ["more"],
+            ["additional"],
+            ["further"],
+        ):
             if _INFORMATION & set(words[i + 2 : i + 4]):
                 return _STRONG
         if word in _INFORMATION:
             before = words[max(0, i - 4) : i]
             if (
                 set(before) & _ENOUGH
-                or ("enough" in before or "sufficient" in before)
-                and _negated(words[:i])
+                or (("enough" in before or "sufficient" in before)
+                and _negated(words[:i]))
             ):
                 return _STRONG
         if word in ("don't", "not") and words[i + 1 : i + 2] == ["have"] and set(words[i + 2 : i + 6]) & (
@@ -425,6 +458,8 @@ def _not_shown(words: list[str]) -> _Found:
                 return (True, tuple(w for w in words[:i] if w not in _BE))
             if words[at : at + 1] in (["in"], ["on"]) and set(words[at + 1 : at + 4]) & _PICTURE:
                 return (True, tuple(w for w in words[:i] if w not in _BE))
+        if word == "out" and words[i + 1 : i + 2] == ["of"] and words[i + 2 : i + 3] in (["frame"], ["view"], ["sight"], ["shot"]):
+            return (True, tuple(w for w in words[:i] if w not in _BE))
         if word in _LACKS and set(words[:i]) & _PICTURE:
             at = _next(words, i + 1)
             if words[at : at + 1] == ["not"]:
@@ -439,18 +474,20 @@ def _not_shown(words: list[str]) -> _Found:
 def _declines(words: list[str]) -> _Found:
     """ "I refuse", "I must decline", "I won't answer", "I'd rather not say"."""
     for i, word in enumerate(words):
-        mine = "i" in words[max(0, i - 3) : i] or "i'm" in words[max(0, i - 3) : i]
+        mine = bool({"i", "i'm"} & set(words[max(0, i - 3) : i]))
         if word in ("refuse", "decline") and mine:
             return _STRONG
         if word in ("won't", "not") and mine and words[i + 1 : i + 2] in (["answer"], ["comfortable"], ["identify"], ["guess"], ["speculate"], ["going"]):  # fmt: skip
             return _STRONG
+        if word in ("don't", "not") and mine and words[i + 1 : i + 2] in (["identify"], ["speculate"], ["comment"]):
+            return _STRONG
         if word == "rather" and words[i + 1 : i + 2] == ["not"]:
             return _STRONG
     if (
-        words[:1] == ["sorry"]
-        and len(words) < 3
-        or words[:2] == ["i'm", "sorry"]
-        and len(words) < 4
+        (words[:1] == ["sorry"]
+        and len(words) < 3)
+        or (words[:2] == ["i'm", "sorry"]
+        and len(words) < 4)
     ):
         return _STRONG
     return None
@@ -476,11 +513,7 @@ def _not_there(words: list[str]) -> _Found:
                 return (True, (words[at],))
         if word in ("isn't", "aren't", "wasn't", "weren't") and there == "there":
             return (True, tuple(_until_stop(words[i + 1 :])))
-        if (
-            word in _LOOKS
-            and _negated(words[max(0, i - 3) : i])
-            and "i" in words[:i]
-        ):
+        if word in _LOOKS and _negated(words[max(0, i - 3) : i]) and "i" in words[:i]:
             return (True, tuple(_until_stop(words[i + 1 :])))
         if word == "no" and (
             i == 0
@@ -531,6 +564,8 @@ def _until_stop(words: Sequence[str]) -> list[str]:
 
 def _premise_denied(words: list[str]) -> _Found:
     """ "A cat, not a dog", "he is not wearing a hat": refuses what asks about dog or hat."""
+    if words[:1] == ["no"] and 1 < len(words) < 5:
+        return (True, tuple(words[1:]))
     for i, word in enumerate(words):
         if not (word in _NOT or word.endswith("n't")) or word in _CANNOT:
             continue
@@ -547,8 +582,8 @@ def _premise_denied(words: list[str]) -> _Found:
             and words[at] not in ("the", "only", "just", "yet", "very")
         ):
             return (True, (words[at],))
-        elif at == i + 2:
-            return (True, (words[i + 1],))
+        elif at == i + 2 and words[at] not in ("anything", "anyone", "nothing"):
+            return (True, tuple(_until_stop(words[at:])[:2]) or (words[i + 1],))
     return None
 
 

@@ -27,7 +27,7 @@ CLOSING = ")]}\"'>$*| \t"
 _LETTER = re.compile(r"\b[A-Za-z]\b", re.ASCII)
 _WRAP = r"[\s()\[\]\"'{}*$]*"
 _BETWEEN = re.compile(
-    rf"{_WRAP}(?:,{_WRAP})?(?:(?:and/or|and|or|&|/|nor|\+|和|或者?){_WRAP}(?:(?:also|option|choice)\s+)?)?{_WRAP}"
+    rf"{_WRAP}(?:,{_WRAP})?(?:(?:and/or|and|or|as well as|along with|&|/|nor|\+|和|或者?){_WRAP}(?:(?:also|option|choice|maybe|possibly|perhaps)\s+)?)?(?:maybe\s+)?{_WRAP}"
 )
 _QUESTION_ANSWER = re.compile(r"\s?:\s*[(\[*]*[A-Za-z][)\].*]*\s*(?:\n|$)")  # "A: C"
 _INITIALS = re.compile(r"\.\s?(?:[A-Z]\.\s?)+[A-Z][a-z]")  # "C. S. Lewis"
@@ -36,10 +36,10 @@ _UNIT_BEFORE = re.compile(r"\d\s?°?\s?$")
 
 # What follows "A" where it is an option and not an article.
 _AFTER_LABEL = word_set(
-    "is was seems appears looks matches fits and or nor because since as would can cannot should must has "
-    "describes states says does doesn't isn't but not over rather instead shows correctly wins best the this "
-    "these those it there they he she his her their its which i we that also describes due with if only are "
-    "correct wrong incorrect"
+    "is was seems appears looks matches fits and or nor because since as would can cannot "
+    "should must has describes states says does doesn't isn't but not over rather instead "
+    "shows correctly wins best the this these those it there they he she his her their its "
+    "which i we that also describes due with if only are correct wrong incorrect"
 )
 _AFTER_SMALL_A = ("is ", "and", "or ", "bec", "sin", "as ")
 _SMALL_LEADS = (
@@ -66,9 +66,7 @@ def find_groups(text: str, texts: Sequence[str]) -> list[Group]:
         bracketed = at > 0 and text[at - 1] in "([{\"'" and text[end : end + 1] in tuple(")]}\"'")
         joined = bool(found) and _joined(text, found[-1], at, end)
         if not bracketed:
-            if letter.islower() and not _small_label(
-                text, letter, at, end, joined, len(texts)
-            ):
+            if letter.islower() and not _small_label(text, letter, at, end, joined, len(texts)):
                 continue
             if letter in "AaIi" and _is_word(text, letter, end, texts):
                 continue
@@ -79,10 +77,9 @@ def find_groups(text: str, texts: Sequence[str]) -> list[Group]:
                 continue
             if _INITIALS.match(text, end) or (at and _UNIT_BEFORE.search(text, max(0, at - 4), at)):
                 continue
-        if joined:
+        if joined and letter.upper() not in found[-1].letters:
             last = found[-1]
-            letters = dict.fromkeys((*last.letters, letter.upper()))
-            found[-1] = Group(tuple(letters), last.start, end, bracketed)
+            found[-1] = Group((*last.letters, letter.upper()), last.start, end, bracketed)
         else:
             found.append(Group((letter.upper(),), at, end, bracketed))
     return found
@@ -100,7 +97,12 @@ def _in_name(text: str, letter: str, at: int, end: int) -> bool:
         return True
     if after and after in "'-.&" and then.isalpha() and then.isascii():
         return after != "." or not text[end + 2 : end + 3].isalpha()
-    if before and before in "'-." and text[at - 2 : at - 1].isalpha() and text[at - 2 : at - 1].isascii():
+    if (
+        before
+        and before in "'-."
+        and text[at - 2 : at - 1].isalpha()
+        and text[at - 2 : at - 1].isascii()
+    ):
         return True
     if letter in "Nn" and text[end : end + 2] in ("/A", "/a"):
         return True
@@ -143,7 +145,9 @@ def _small_label(text: str, letter: str, at: int, end: int, joined: bool, count:
     if text[end : end + 1] == ")" and not before:
         return True
     rest = text[end : end + 12].lstrip(CLOSING)
-    ends = not rest or rest[0] in ".,:;!?\n-/" or rest.startswith(("because", "and ", "or ", "since"))
+    ends = (
+        not rest or rest[0] in ".,:;!?\n-/" or rest.startswith(("because", "and ", "or ", "since"))
+    )
     if not before or before in ("option", "choice"):
         return ends or rest.startswith(("is ", "seems "))
     return ends and (joined or before.endswith(_SMALL_LEADS))

@@ -7,6 +7,7 @@ a line, at its beginning). The result is a `Pick` of some strength, or none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -39,58 +40,70 @@ class Pick(NamedTuple):
 
 
 _NOUNS = word_set(
-    "answer answers ans choice option response conclusion selection pick solution verdict guess bet "
-    "prediction decision result candidate final winner"
+    "answer answers ans choice option response conclusion selection pick solution verdict "
+    "guess bet prediction decision result candidate final winner"
 )
 _FINAL_NOUNS = word_set("conclusion verdict final")
 _FILL = word_set(
-    "option options choice choices letter the most likely probably clearly definitely certainly indeed "
-    "simply therefore thus hence so then best correct right closest obviously surely actually only just "
-    "either both evidently really also still maybe perhaps possibly presumably rather letters statement "
-    "thing answer's ok okay well yes again now naturally apparently remaining"
+    "option options choice choices letter the most likely probably clearly definitely "
+    "certainly indeed simply therefore thus hence so best correct right closest "
+    "obviously surely actually only just either both evidently really also still maybe "
+    "perhaps possibly presumably rather letters statement thing answer's ok okay well yes "
+    "again now naturally apparently remaining"
 )
 _DOUBT = word_set("maybe perhaps possibly might could may")
 _BE = word_set("is are was be being equals becomes remains it's that's its s")
 _MODALS = word_set(
-    "would must should could might may can will has have to only needs got probably most likely i'd it'd that'd"
+    "would must should could might may can will has have to only needs got probably most "
+    "likely i'd it'd that'd"
 )
 _PRONOUNS = word_set("it this that which one these")
 _CHOOSE = word_set(
-    "choose chose choosing pick picking select selecting say guess think believe conclude mark suppose reckon "
-    "suspect prefer favor favour answer selected chosen picked opt vote go going went lean leaning settle settled "
-    "stick submit take i'd selects chooses meant mean"
+    "choose chose choosing pick picking select selecting say guess think believe conclude "
+    "mark suppose reckon suspect prefer favor favour answer selected chosen picked opt vote "
+    "go going went lean leaning settle settled stick submit take i'd selects chooses meant "
+    "mean"
 )
-_CHOOSE_WITH = word_set("go going went opt vote lean leaning settle settled stick point decide decided")
-_WITHDRAWN = word_set("thought assumed guessed considered considering tempted was were wanted seemed about")
+_CHOOSE_WITH = word_set(
+    "go going went opt vote lean leaning settle settled stick point decide decided"
+)
+_ASKING = word_set("is are was could would should can does do did what which who why how or")
+_WITHDRAWN = word_set(
+    "thought assumed guessed considered considering tempted was were wanted seemed about"
+)
 _OTHERS = word_set("some someone people others they many users somebody anyone tempted tempting")
 _PREPOSITIONS = word_set("with for on towards toward to by in")
 _SO = word_set(
-    "so therefore thus hence then leaving leaves consequently ergo accordingly meaning leave"
+    "so therefore thus hence leaving leaves consequently ergo accordingly meaning leave"
 )
 _SUPPORT = word_set(
-    "matches match matching indicates supports suggests fits corresponds corresponding consistent aligns points "
-    "pointing describes described reflects identifies gives identified aligned"
+    "matches match matching indicates supports suggests fits corresponds corresponding "
+    "consistent aligns points pointing describes described reflects identifies gives "
+    "identified aligned"
 )
 NOT = word_set(
-    "not isn't wasn't aren't neither nor never cannot can't don't doesn't won't wouldn't shouldn't hardly doubt "
-    "unlikely no couldn't"
+    "not isn't wasn't aren't neither nor never cannot can't don't doesn't won't wouldn't "
+    "shouldn't hardly doubt unlikely no couldn't"
 )
 _RULES_OUT = word_set(
-    "eliminated eliminate eliminating eliminates incorrect wrong rejected reject rejecting discarded discard "
-    "excluded exclude excluding false except unlike distractors distractor out dismiss dismissed than excludes "
-    "invalid discarding"
+    "eliminated eliminate eliminating eliminates incorrect wrong rejected reject rejecting "
+    "discarded discard excluded exclude excluding false except unlike distractors distractor "
+    "out dismiss dismissed than excludes invalid discarding"
 )
 _WRONG = word_set(
-    "wrong incorrect false eliminated out excluded dismissed inaccurate rejected unlikely untrue mistaken invalid "
-    "discarded inconsistent contradicts unsupported irrelevant ✗ ✘ ❌ impossible implausible"
+    "wrong incorrect false eliminated out excluded dismissed inaccurate rejected unlikely "
+    "untrue mistaken invalid discarded inconsistent contradicts unsupported irrelevant ✗ ✘ ❌ "
+    "impossible implausible"
 )
 _AGAINST = (NOT | _RULES_OUT) - {"no"}
 _RIGHT = word_set("correct accurate true ✓ ✔ ✅ best winner right")
 _RIGHT_NOUNS = word_set("answer choice option one match fit pick")
+_AFTER_RIGHT = _RIGHT_NOUNS | {"too", "as", "here", "to", "also"}
+_VERDICT = re.compile(r"\((no|yes|true|false|wrong|right|correct|incorrect)\)", re.IGNORECASE)
 _PARTLY = word_set("partially partly almost nearly could might may")
 _MODAL = word_set(
-    "is are was seems appears looks would could might may must should can has isn't aren't wasn't does doesn't "
-    "cannot can't couldn't won't do don't did didn't were be"
+    "is are was seems appears looks would could might may must should can has isn't aren't "
+    "wasn't does doesn't cannot can't couldn't won't do don't did didn't were be"
 )
 _SINGULAR = word_set("is was seems appears looks isn't doesn't does matches fits has")
 _FITS = word_set(
@@ -98,8 +111,9 @@ _FITS = word_set(
 )
 _CONCEDED = word_set("although though while whilst")
 _AFTERTHOUGHT = word_set(
-    "for sure obviously i guess think believe clearly definitely probably i'd say of course most likely please "
-    "it is imo certainly my answer final choice presumably maybe perhaps possibly"
+    "for sure obviously i guess think believe clearly definitely probably i'd say of course "
+    "most likely please it is imo certainly my answer final choice presumably maybe perhaps "
+    "possibly"
 )
 _SUPPOSED = word_set("if whether suppose assuming unless")
 _INITIAL = word_set("first initial initially original originally previous previously")
@@ -128,7 +142,10 @@ def judge(text: str, group: Group, start: int, end: int) -> list[Pick]:
             return []
         return [Pick(group.start, tuple(letters), *verdict, evidence)]
 
-    if len(letters) > 1 and lead[0] != RULED_OUT and said[0] and after[0] in _SINGULAR:
+    if _is_supposed(before, after) and max(lead[0], said[0]) < FINAL:
+        return []
+    either = " or " in text[group.start : group.end]
+    if len(letters) > 1 and not either and lead[0] != RULED_OUT and said[0] and after[0] in _SINGULAR:
         # "The answer is B, A is wrong": what follows is said of the last one only.
         return picks(letters[:-1], _stands(text, group, before, [","], lead)) + picks(
             letters[-1:], said
@@ -146,9 +163,10 @@ def judge(text: str, group: Group, start: int, end: int) -> list[Pick]:
     if RULED_OUT in (said[0], lead[0]):
         return picks(letters, (RULED_OUT, said[1] or lead[1]))
     if text[max(start, end - 8) : end].rstrip().endswith("?"):
-        return picks(letters, (HEDGED, "asks")) if not before and not after[1:] else []
-    if _is_supposed(before, after) and max(lead[0], said[0]) < FINAL:
-        return []
+        tagged = lead[0] >= LEANING and before[0] not in _ASKING
+        return picks(letters, (HEDGED, "asks")) if tagged or not (before or after[1:]) else []
+    if lead[1] == "the answer is" and before[-1:] == [":"] and after and after[0] in _MODAL:
+        lead = _NONE  # "Long answer: A is red"
     if said[0] and lead[0] < STATED:
         return picks(letters, max(said, _stands(text, group, before, after, _NONE)))
     return picks(letters, _stands(text, group, before, after, max(lead, said)))
@@ -160,7 +178,11 @@ def _heading(text: str, at: int) -> list[str]:
     if not above.endswith(":") or "\n" not in text[max(0, at - 80) : at]:
         return []
     words = words_of(above[above.rfind("\n") + 1 :])
-    return [] if {"each", "every", "options", "choices", "option", "choice"} & set(words[:-2]) else words
+    return (
+        []
+        if {"each", "every", "options", "choices", "option", "choice"} & set(words[:-2])
+        else words
+    )
 
 
 def _stands(
@@ -211,7 +233,10 @@ def _contrasts(after: Sequence[str]) -> bool:
 
 def _line_verdict(rest: str) -> Verdict | None:
     """Read the verdict that ends a line about one option: "B. green - correct"."""
-    words = words_of(rest.partition("\n")[0])
+    line = rest.partition("\n")[0]
+    if re.search(r"\b[A-Z]\b", line, re.ASCII):
+        return None  # another option is spoken of
+    words = words_of(line)
     tail = [word for word in words[-3:] if word not in (",", "-", ":")]
     if set(tail) & {"✗", "✘", "❌"} or tail[-1:] in (
         ["incorrect"],
@@ -307,7 +332,7 @@ def _lead_by(word: str, before: list[str], k: int) -> tuple[Verdict, int]:
             return _noun(before, noun), noun
         if word != "-" and (_SO | _CHOOSE) & set(near):
             return (STATED, "so"), max(0, k - 4)
-        if word in ("->", "=>", "→") and k == 1:
+        if word in ("->", "=>", "→"):
             return (LEANING, "an arrow to"), k
         return _NONE, k
     if word in _NOUNS:
@@ -324,6 +349,8 @@ def _lead_by(word: str, before: list[str], k: int) -> tuple[Verdict, int]:
         return (LEANING, "it is"), max(0, k - 4)
     if word in ("✓", "✔", "✅", "✗", "✘", "❌"):
         return ((STATED, "marked right") if word in "✓✔✅" else _OUT), k
+    if word == "in" and (noun := _last_noun(before[:k], 7)) >= 0 and "," not in before[noun:k]:
+        return (LEANING, "the answer is"), noun
     if word in _SUPPORT or (word in _PREPOSITIONS and _SUPPORT & set(near)):
         return (LEANING, "matches"), max(0, k - 6)
     if word == "with" and _SO & set(near):
@@ -363,7 +390,11 @@ def _is(before: list[str], k: int) -> tuple[Verdict, int]:
     ):
         if noun < 0 or "," in before[noun:at]:
             since = _clause(before, max(0, at - 5), at)
-            return (_NONE if {"thought", "assumed", "guessed"} & set(before[since:at]) else (LEANING, "it is")), since
+            return (
+                _NONE
+                if {"thought", "assumed", "guessed"} & set(before[since:at])
+                else (LEANING, "it is")
+            ), since
     elif noun < 0 and subject in NOT:  # "it can't be B", "this isn't B"
         return _OUT, k
     if noun >= 0:
@@ -416,11 +447,19 @@ def said_of(after: Sequence[str], raw: str) -> Verdict:
     """Say what the words behind a letter say of it: right, wrong, fitting, or nothing."""
     if not after:
         return _NONE
-    if after[0] in (":", "-") and len(after) > 1 and (len(after) == 2 or after[2] in (",", "-", "because")):
+    if (
+        after[0] in (":", "-")
+        and len(after) > 1
+        and (len(after) == 2 or after[2] in (",", "-", "because"))
+    ):
         if after[1] in _WRONG or after[1] == "no":
             return RULED_OUT, "said to be wrong"
         if after[1] in ("yes", "true", "correct", "right", "✓", "✔", "✅"):
             return STATED, "said to be right"
+    if after[:1] == ["the"] and _RIGHT & set(after[1:2]) and _RIGHT_NOUNS & set(after[2:4]):
+        return STATED, "said to be right"  # "which makes B the correct answer"
+    if match := _VERDICT.match(raw):
+        return (RULED_OUT, "said to be wrong") if match[1] in _WRONG | {"no"} else (STATED, "said to be right")
     if after[:3] == ["it", "is"]:
         return STATED, "said to be right"
     first = after[0]
@@ -461,7 +500,7 @@ def _right(span: Sequence[str]) -> Verdict:
     for i, word in enumerate(span):
         following = span[i + 1] if i + 1 < len(span) else ""
         if word in _RIGHT and not (
-            word in ("right", "best") and following and following not in _RIGHT_NOUNS
+            word in ("right", "best") and following and following not in _AFTER_RIGHT
         ):
             return STATED, "said to be right"
         if word in _RIGHT_NOUNS and {"the", "my"} & set(span[:i]):

@@ -18,14 +18,15 @@ from hardset.reading.words import plain_words, tidy, word_set, words_of
 from hardset.records import Reading, State
 
 _YES_NO = word_set(
-    "is are was were do does did can could has have had will would should isn't aren't doesn't don't didn't"
+    "is are was were do does did can could has have had will would should isn't aren't "
+    "doesn't don't didn't"
 )
 _EXISTS = word_set(
     "there visible present any see seen contain include shown exist exists appear depicted"
 )
 _STOP = word_set(
-    "in on at of from to visible present shown seen here there anywhere is are was were do does did can and or "
-    "with near under behind have has wearing"
+    "in on at of from to visible present shown seen here there anywhere is are was were do "
+    "does did can and or with near under behind have has wearing"
 )
 _PERSON = word_set(
     "man woman person people boy girl child children men women player someone he she his her"
@@ -37,8 +38,8 @@ _LATER_TURN = re.compile(
     r"\s*(?:but|however|nevertheless|nonetheless|still|yet|that said|even so)\b|\s*(?:但|不过|然而)"
 )
 _GUESS = word_set(
-    "looks appears seems probably likely guess maybe perhaps possibly approximately about around roughly estimate "
-    "think believe suspect assume answer conclude choose pick"
+    "looks appears seems probably likely guess maybe perhaps possibly approximately about "
+    "around roughly estimate think believe suspect assume answer conclude choose pick"
 )
 _GUESS_LATER = word_set("probably likely guess")
 _NO_ANSWER = re.compile(
@@ -46,11 +47,13 @@ _NO_ANSWER = re.compile(
     r"happy to|would need|would be needed|more information|the image (?:shows|contains|depicts)|might help|can help)"
 )
 _REASON = word_set(
-    "image picture photo blurry blurred dark resolution quality sorry obscured unclear small far hidden apologies too"
+    "image picture photo blurry blurred dark resolution quality sorry obscured unclear small "
+    "far hidden apologies too"
 )
 _LITTLE = word_set(
-    "the a an of is are was were in on at to what which who how many much when where why does do did it this that there "
-    "be for with and or from i you can see any has have its his her their s image picture photo colour color"
+    "the a an of is are was were in on at to what which who how many much when where why does "
+    "do did it this that there be for with and or from i you can see any has have its his her "
+    "their s image picture photo colour color"
 )
 _ASKED_AS = (
     (("how", "old"), "age old"), (("how", "many"), "number count many"), (("how", "much"), "price amount cost much"),
@@ -114,6 +117,8 @@ def _takes_for_granted(question: str, cue: Cue) -> bool:
         return False  # "Is there a dog?"
     if asked[:2] == ["how", "many"] and head and head == _counted(asked):
         return False  # "How many dogs?"
+    if asked[:2] == ["how", "many"] and absent == ("none",):
+        return False
     if cue.rule == "not shown":
         return not (yes_no and _EXISTS & set(asked))
     if cue.rule == "premise denied":
@@ -214,9 +219,14 @@ def _says_more(text: str, cue: Cue) -> bool:
 def _answered_before(before: str, sentence: str, question: str) -> bool:
     """Whether what stands before the cue answers the question, and the cue is about more."""
     asked = _asked(question)
-    if not before.strip() or not asked or next(cues(before), None) is not None:
+    said = words_of(before)
+    if not before.rstrip(" ").endswith((".", "!", "?", ";", ",", "\n")):
         return False
-    return bool(content(words_of(before)) & asked) and not content(words_of(sentence)) & asked
+    if not said or not asked or next(cues(before), None) is not None:
+        return False
+    if len(said) <= 4 and said[0] not in ("sorry", "i", "hmm", "well", "unfortunately", "apologies"):
+        return True  # "Red. The other car is not visible."
+    return bool(content(said) & asked) and not content(words_of(sentence)) & asked
 
 
 def _is_answer(tail: str, sentence: str, cue: Cue, question: str) -> bool:

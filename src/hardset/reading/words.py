@@ -126,7 +126,10 @@ _CHINESE = {
     "可能": "might", "也许": "maybe", "我认为": "think", "我觉得": "think", "没有": "no", "不": "not", "项": "option",
     "都": "both", "但是": "but", "但": "but", "其实": "actually",
 }  # fmt: skip
-TRADITIONAL = str.maketrans("選項擇無斷沒確錯對應該題圖識別見為認還實際結論綜", "选项择无断没确错对应该题图识别见为认还实际结论综")
+TRADITIONAL = str.maketrans(
+    "選項擇無斷沒確錯對應該題圖識別見為認還實際結論綜",
+    "选项择无断没确错对应该题图识别见为认还实际结论综",
+)
 _CHINESE_WORDS = re.compile("|".join(sorted(_CHINESE, key=len, reverse=True)))
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+(?:[.,]\d+)*|->|=>|[,:=?&/✓✔✅✗✘❌→-]|[^\x00-\x7f]")
 

@@ -24,14 +24,17 @@ FINAL, STATED, SAID = 3, 2, 1
 _WORDS = {"yes": "yes", "yeah": "yes", "yep": "yes", "yup": "yes", "true": "yes",
           "no": "no", "nope": "no", "nah": "no", "false": "no"}  # fmt: skip
 _ALONE = {"correct": "yes", "affirmative": "yes", "absolutely": "yes", "definitely": "yes", "certainly": "yes",
-          "indeed": "yes", "incorrect": "no", "negative": "no", "never": "no"}  # fmt: skip
+          "indeed": "yes", "sure": "yes", "right": "yes", "incorrect": "no", "negative": "no", "never": "no"}  # fmt: skip
 _TELLING = (*_WORDS, *_ALONE, "course", "not")
 _BEFORE = word_set(
-    "so well probably , the answer my likely definitely absolutely certainly hmm ok okay most therefore thus i think "
-    "would say believe - : in short hence wait actually oh sorry correction conclusion final guess it's it is"
+    "so well probably , the answer my likely definitely absolutely certainly hmm ok okay most "
+    "therefore thus i think would say believe - : in short hence wait actually oh sorry "
+    "correction conclusion final guess it's it is mean meant"
 )
-_BEHIND_NO = word_set("it there the they i he she this that we you these those its his her not dogs")
-_DENIALS = word_set("not no none nobody nothing neither never without cannot nowhere")
+_BEHIND_NO = word_set(
+    "it there the they i he she this that we you these those its his her not dogs"
+)
+_DENIALS = word_set("not no none nobody nothing neither never without cannot nowhere absent missing")
 _AFFIRMS = word_set("visible present shown depicted see contains shows seen")
 _HEDGES = word_set("if might may could maybe perhaps whether possibly")
 _PRONOUNS = word_set("it they he she there this that i we you")
@@ -43,6 +46,9 @@ _CLOSING = re.compile(
     r"(yes|no|nope|yeah|yep)[\"')]?[\s.!]*$",
     re.IGNORECASE,
 )
+_BUT = re.compile(r"\bbut,?\s+(yes|no)\b(?=\s*[,.!;]|\s*$)", re.IGNORECASE)
+_ECHO = re.compile(r"\(?\byes\s*(?:/|or)\s*no\b\)?\s*:\s*", re.IGNORECASE)  # "Answer (yes or no):"
+_JUDGED = {"correct": "yes", "true": "yes", "right": "yes", "incorrect": "no", "false": "no", "wrong": "no"}
 _CHINESE_YES = re.compile(r"(?:是的?|对的?|有的?|没错|正确|可以|能|存在)(?:$|[\s,.!])")
 _CHINESE_NO = re.compile(r"(?:不是|否|不对|没有|不(?!过)|错误|无|并没有|并非)")
 
@@ -66,7 +72,7 @@ def read_yes_no(text: str, question: str = "") -> Reading:
     Returns:
         answered with "yes" or "no"; abstained; or unparsed.
     """
-    words = tidy(text)
+    words = _ECHO.sub(": ", tidy(text), count=1)
     if not words:
         return Reading(state=State.UNPARSED, rule="empty")
     if _NUMBERED.fullmatch(words):
@@ -130,7 +136,9 @@ def _everything_said(text: str) -> list[_Said]:
         answer = _opening(sentence)
         if answer:
             said.append(_Said(start, answer, SAID, "opens with", sentence[:80]))
-        if len(sentence) > 4 and (match := _CLOSING.search(sentence[-24:])):
+        if len(sentence) > 4 and (
+            match := _CLOSING.search(sentence[-24:]) or _BUT.search(sentence[-80:])
+        ):
             answer = _WORDS[match[1].lower()]
             said.append(_Said(end - 1, answer, SAID, "ends with", sentence[-80:]))
     return said
@@ -144,13 +152,19 @@ def _opening(sentence: str) -> str:
     for i, word in enumerate(words[:6]):
         after = words[i + 1] if i + 1 < len(words) else ""
         if word == "no" and after:
-            determiner = after not in _BEHIND_NO and not re.search(r"\bno\s*[^\w\s]", sentence[:120], re.IGNORECASE)
+            determiner = after not in _BEHIND_NO and not re.search(
+                r"\bno\s*[^\w\s]", sentence[:120], re.IGNORECASE
+            )
             return "" if determiner else "no"
         if word in ("true", "false") and after and after not in (",", "-", ":", "because", "since"):
             return ""
         if word in _WORDS:
             return _WORDS[word]
-        if after == "not" and len(words) == i + 2 and word in ("definitely", "certainly", "absolutely", "probably", "course"):
+        if (
+            after == "not"
+            and len(words) == i + 2
+            and word in ("definitely", "certainly", "absolutely", "probably", "course")
+        ):
             return "no"
         if word in _ALONE and not after:
             return _ALONE[word]
@@ -187,10 +201,13 @@ def _statement(text: str, question: str) -> Reading:
         return _answer("yes", "affirmed", clause)
     if len(words) < 2 or (words[0] == "no" and words[1].isdigit()):
         return unparsed
-    if _is_denied(words):
-        return _answer("no", "denied", clause)
     if _HEDGES & set(words):
         return unparsed
+    if len(words) <= 5 and words[-1] in _JUDGED and words[0] in ("this", "that", "that's", "the", "it", "it's"):
+        judged = _JUDGED[words[-1]]
+        return _answer("no" if _is_denied(words) else judged, "judged", clause)
+    if _is_denied(words):
+        return _answer("no", "denied", clause)
     there = "there" in words[:3] and bool({"is", "are", "was", "were"} & set(words[:5]))
     short = len(words) == 2 and words[0] in _PRONOUNS and words[1] in _AUXILIARIES
     asked = {stem(word) for word in content(words_of(question))}
