@@ -32,14 +32,16 @@ LETTERS = "ABCD"
 FRAMES = [
     "{}", "({})", "**{}**", "{}.", "Answer: {}", "The answer is {}.", "I would choose {}.",
     "\\boxed{{{}}}", "<answer>{}</answer>", "Final answer: {}", "{} is correct.", "Option {}",
-    "答案是{}", "选{}", '{{"answer": "{}"}}', "It's {}.", "Therefore, {}.", "<think>A? B?</think>{}",
+    "答案是{}", "选{}", '{{"answer": "{}"}}', "It's {}.", "Therefore, {}.",
+    "<think>A? B?</think>{}",
 ]  # fmt: skip
 
 # Text that looks like replies: words that the rules know, letters, marks, and anything else.
 pieces = st.sampled_from(
     "A B C D E a b i I the answer is not no yes option correct wrong cannot determine there isn't "
     "know . , : ; ? ! ( ) [ ] { } \\boxed{ } <answer> </answer> <think> </think> \n \n\n ** ' \" "
-    "$ / - 7 7,200 1/2 seven because so therefore but wait actually 答案 是 选 不 无法判断 最终 ： （ ）".split(" ")
+    "$ / - 7 7,200 1/2 seven because so therefore but wait actually 答案 是 选 不 无法判断 最终 "
+    "： （ ）".split(" ")
 )  # fmt: skip
 texts = st.one_of(st.text(max_size=200), st.lists(pieces, max_size=30).map(" ".join))
 
@@ -106,7 +108,10 @@ def test_full_width_and_lower_case_letters_are_the_same(letter: str, other: str,
         assert read_choice(reply, SIGNS).answer in (letter, "")
 
 
-@given(st.integers(-(10**9), 10**9), st.sampled_from(["{}", "The answer is {}.", "{{{}}}", "\\boxed{{{}}}"]))  # fmt: skip
+@given(
+    st.integers(-(10**9), 10**9),
+    st.sampled_from(["{}", "The answer is {}.", "{{{}}}", "\\boxed{{{}}}"]),
+)
 def test_numbers_keep_their_value(number: int, frame: str):
     if not frame.startswith("{{"):
         assert read_number(frame.format(number)).answer == str(number)
@@ -134,10 +139,14 @@ def test_lenient_sameness_is_symmetric(one: str, other: str):
     assert same_lenient(one, other) == same_lenient(other, one)
 
 
-HOSTILE = ["{", "}", "{}", "\\boxed{", "(", "((A", "A, ", "A ", "* ", "**", "_", "`", "'", '"', "' ", ".", ". ", "!", "? ",
-           "\n", "- ", "<", "<answer>", "<think>", "</think>", "</answer>", "not ", "no ", "answer ", "answer: ", "final ",
-           "the answer is ", "1", "1,", "7 or ", "1/", "seven ", "hundred ", "答", "答案", "不", "无法", " ", "\t", "\\frac{1}{",
-           "$", "~~", "|", "I can't ", "but ", "wait ", "a.", "A.B", "A and ", "if ", "-", "yes ", "yes/", "no, "]  # fmt: skip
+# What has undone regular expressions, by the thousand.
+HOSTILE = [
+    "{", "}", "{}", "\\boxed{", "(", "((A", "A, ", "A ", "* ", "**", "_", "`", "'", '"', "' ",
+    ".", ". ", "!", "? ", "\n", "- ", "<", "<answer>", "<think>", "</think>", "</answer>",
+    "not ", "no ", "answer ", "answer: ", "final ", "the answer is ", "1", "1,", "7 or ", "1/",
+    "seven ", "hundred ", "答", "答案", "不", "无法", " ", "\t", "\\frac{1}{", "$", "~~", "|",
+    "I can't ", "but ", "wait ", "a.", "A.B", "A and ", "if ", "-", "yes ", "yes/", "no, ",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("piece", HOSTILE)

@@ -1,4 +1,4 @@
-"""Replies to answers: one reader each for the whole program, written as rules that say their name."""
+"""Replies to answers: one reader each for the whole program, as rules that say their name."""
 
 from __future__ import annotations
 

@@ -39,10 +39,10 @@ def read_braces_official(text: str) -> Reading:
 
 
 def read_braces_lenient(text: str) -> Reading:
-    """Return what stands in the last braces, nested ones and line breaks included.
+    r"""Return what stands in the last braces, nested ones and line breaks included.
 
-    Braces that belong to a LaTeX command (`\\frac{1}{2}`, `\\text{cm}`) are part of what is
-    written and not the answer's, except `\\boxed{}`. Without braces, an answer stated in words
+    Braces that belong to a LaTeX command (`\frac{1}{2}`, `\text{cm}`) are part of what is
+    written and not the answer's, except `\boxed{}`. Without braces, an answer stated in words
     counts, and so does a reply that is nothing but an answer of at most five words.
     """
     reply = without_thoughts(text)

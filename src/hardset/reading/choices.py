@@ -17,9 +17,7 @@ from functools import lru_cache
 
 from hardset.reading.conclusions import RETRACTED, containers, stated
 from hardset.reading.cues import cues, may_refuse
-from hardset.reading.letters import CLOSING, OPENING, find_groups
-from hardset.reading.numbers import number_of
-from hardset.reading.picks import (
+from hardset.reading.leads import (
     FINAL,
     LEANING,
     NOT,
@@ -28,9 +26,10 @@ from hardset.reading.picks import (
     RULED_OUT,
     STATED,
     UNSURE,
-    Pick,
-    judge,
 )
+from hardset.reading.letters import CLOSING, OPENING, find_groups
+from hardset.reading.numbers import number_of
+from hardset.reading.picks import Pick, judge
 from hardset.reading.words import Sentences, plain, tidy
 from hardset.reading.yes_no import read_yes_no
 from hardset.records import Reading, State

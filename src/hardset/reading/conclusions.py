@@ -1,4 +1,4 @@
-"""Where a reply states its answer: `\\boxed{}`, `<answer>` tags, "the answer is", "Final answer:".
+r"""Where a reply states its answer: `\boxed{}`, `<answer>` tags, "the answer is", "Final answer:".
 
 Shared by the readers of numbers, yes/no and open answers; `choices` looks at letters in their
 sentences and uses only the containers.
@@ -10,8 +10,10 @@ import re
 from typing import NamedTuple
 
 RETRACTED = re.compile(
-    r"\b(?:wait|actually|correction|on second thoughts?|scratch that|let me (?:re|correct|double|look again)|"
-    r"i made a mistake|my mistake|sorry|oops|hmm|hold on|no,|i mean|i take (?:it|that) back)|不对|等等|其实|更正"
+    r"\b(?:wait|actually|correction|on second thoughts?|scratch that|let me "
+    r"(?:re|correct|double|look again)|"
+    r"i made a mistake|my mistake|sorry|oops|hmm|hold on|no,|i mean|"
+    r"i take (?:it|that) back)|不对|等等|其实|更正"
 )
 """Where, in lower-case text, a reply takes back what it said."""
 
@@ -87,7 +89,7 @@ _INITIAL = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Dr|St|No|vs)$")
 
 
 def stated(text: str) -> list[Passage]:
-    """Return what follows "the answer is", "Final answer:", "答案是", to the sentence's end, in order.
+    """Return what follows "the answer is", "Final answer:", "答案是", to the sentence's end.
 
     What is only supposed ("if the answer is") or said of a wrong answer is left out.
     """

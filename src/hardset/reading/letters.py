@@ -27,7 +27,9 @@ CLOSING = ")]}\"'>$*| \t"
 _LETTER = re.compile(r"\b[A-Za-z]\b", re.ASCII)
 _WRAP = r"[\s()\[\]\"'{}*$]*"
 _BETWEEN = re.compile(
-    rf"{_WRAP}(?:,{_WRAP})?(?:(?:and/or|and|or|as well as|along with|&|/|nor|\+|和|或者?){_WRAP}(?:(?:also|option|choice|maybe|possibly|perhaps)\s+)?)?(?:maybe\s+)?{_WRAP}"
+    rf"{_WRAP}(?:,{_WRAP})?"
+    rf"(?:(?:and/or|and|or|as well as|along with|&|/|nor|\+|和|或者?){_WRAP}"
+    rf"(?:(?:also|option|choice|maybe|possibly|perhaps)\s+)?)?(?:maybe\s+)?{_WRAP}"
 )
 _QUESTION_ANSWER = re.compile(r"\s?:\s*[(\[*]*[A-Za-z][)\].*]*\s*(?:\n|$)")  # "A: C"
 _INITIALS = re.compile(r"\.\s?(?:[A-Z]\.\s?)+[A-Z][a-z]")  # "C. S. Lewis"
@@ -43,8 +45,9 @@ _AFTER_LABEL = word_set(
 )
 _AFTER_SMALL_A = ("is ", "and", "or ", "bec", "sin", "as ")
 _SMALL_LEADS = (
-    "answer", "answer is", "answer:", "option", "choice", "letter", ":", "=", "choose", "pick", "select", "it's",
-    "it is", "with", "say", "go for", "选", "是", "为", "(", "therefore,", "so,", "answer would be", "is option",
+    "answer", "answer is", "answer:", "option", "choice", "letter", ":", "=", "choose", "pick",
+    "select", "it's", "it is", "with", "say", "go for", "选", "是", "为", "(", "therefore,", "so,",
+    "answer would be", "is option",
 )  # fmt: skip
 
 

@@ -19,14 +19,17 @@ from hardset.records import Reading, State
 _CURRENCY = "$€£¥₹₩"
 _UNIT = (
     r"%|percent|°|degrees?|°c|°f|dollars?|usd|euros?|eur|pounds?|gbp|cents?|yuan|元|人|个|"
-    r"km|m|cm|mm|kg|g|mg|lb|lbs|l|ml|s|sec|seconds?|min|minutes?|h|hours?|days?|weeks?|months?|years?|"
-    r"mph|km/h|kmh|feet|ft|inch|inches|in|miles?|metres?|meters?|litres?|liters?|units?|pixels?|px|points?|times"
+    r"km|m|cm|mm|kg|g|mg|lb|lbs|l|ml|s|sec|seconds?|min|minutes?|h|hours?|days?|weeks?|months?|"
+    r"years?|mph|km/h|kmh|feet|ft|inch|inches|in|miles?|metres?|meters?|litres?|liters?|units?|"
+    r"pixels?|px|points?|times"
 )
 _NUMERAL = r"(?:\d{1,3}(?:,\d{3})+|\d{1,40})(?:\.\d{1,40})?|\.\d{1,40}"
 _VALUE = re.compile(
-    rf"(?P<sign>[-+])?\s?(?P<money>[{_CURRENCY}]|us\$)?\s?(?P<inner>-)?(?P<number>{_NUMERAL})(?P<exponent>e[-+]?\d{{1,2}})?"
+    rf"(?P<sign>[-+])?\s?(?P<money>[{_CURRENCY}]|us\$)?\s?(?P<inner>-)?"
+    rf"(?P<number>{_NUMERAL})(?P<exponent>e[-+]?\d{{1,2}})?"
     rf"(?:\s?/\s?(?P<below>\d{{1,40}}(?:\.\d{{1,40}})?))?"
-    rf"(?:\s?(?P<scale>hundred|thousand|million|billion|k|bn)\b)?\s?(?P<unit>{_UNIT}|[{_CURRENCY}])?\.?"
+    rf"(?:\s?(?P<scale>hundred|thousand|million|billion|k|bn)\b)?"
+    rf"\s?(?P<unit>{_UNIT}|[{_CURRENCY}])?\.?"
 )
 _MIXED = re.compile(r"(?P<whole>\d{1,40})\s+(?P<top>\d{1,10})/(?P<below>\d{1,10})")
 _FRAC = re.compile(r"\\[dt]?frac\s*\{?\s*(-?\d{1,40})\s*\}?\s*\{?\s*(-?\d{1,40})\s*\}?")
@@ -99,9 +102,13 @@ def _flat(text: str) -> str:
 
 
 def _unit(unit: str) -> str:
-    same = {"$": "dollar", "usd": "dollar", "us$": "dollar", "€": "euro", "eur": "euro", "£": "pound", "gbp": "pound", "%": "percent",
-            "°": "degree", "¥": "yuan", "元": "yuan", "sec": "s", "second": "s", "min": "minute", "hour": "h", "meter": "m", "metre": "m",
-            "lb": "pound", "inch": "in", "inche": "in", "feet": "ft", "px": "pixel"}  # fmt: skip
+    """Return a unit's one name: "$", "USD" and "dollars" are "dollar"."""
+    same = {
+        "$": "dollar", "usd": "dollar", "us$": "dollar", "€": "euro", "eur": "euro", "£": "gbp",
+        "pound": "gbp", "%": "percent", "°": "degree", "¥": "yuan", "元": "yuan", "sec": "s",
+        "second": "s", "min": "minute", "hour": "h", "meter": "m", "metre": "m", "inch": "in",
+        "inche": "in", "feet": "ft", "px": "pixel",
+    }  # fmt: skip
     unit = unit if unit in ("s", "$", "us$") else unit.rstrip("s") or unit
     return same.get(unit, unit)
 
@@ -178,11 +185,8 @@ def read_number(text: str, question: str = "") -> Reading:
                 state=State.UNPARSED, rule="different answers", evidence=values[-1][1].evidence
             )
         return _answer(values[-1][0], "the answer is", values[-1][1].evidence)
-    counting = question or "how many"
-    cue = refusals.refusal(words, counting if not question else question)
-    if cue is not None and cue.absent is None:
-        return refusals.abstained(words, cue)
-    if cue is not None and question:
+    cue = refusals.refusal(words, question or "how many")
+    if cue is not None and (cue.absent is None or question):
         return refusals.abstained(words, cue)
     mentions = _mentions(words)
     found = set(mentions.values())

@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from hardset.reading import refusals
 from hardset.reading.conclusions import containers, stated
 from hardset.reading.numbers import number_of
-from hardset.reading.words import plain_words, tidy
+from hardset.reading.words import plain_words, tidy, word_set
 from hardset.records import Reading, State
 
-_KEEP_S = frozenset("is was this his its yes glasses bus gas class glass grass dress cross news series species "
-                    "lens us plus less business always perhaps tennis chess james texas paris".split())  # fmt: skip
+_KEEP_S = word_set(
+    "is was this his its yes glasses bus gas class glass grass dress cross news series species "
+    "lens us plus less business always perhaps tennis chess james texas paris"
+)
 
 
 def normalise(text: str) -> str:

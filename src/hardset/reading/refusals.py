@@ -32,7 +32,8 @@ _PERSON = word_set(
     "man woman person people boy girl child children men women player someone he she his her"
 )
 _TURN = re.compile(
-    r"\b(?:but|however|although|though|nevertheless|nonetheless|still|yet|that said|while)\b|但是?|不过|然而"
+    r"\b(?:but|however|although|though|nevertheless|nonetheless|still|yet|that said|while)\b|"
+    r"但是?|不过|然而"
 )
 _LATER_TURN = re.compile(
     r"\s*(?:but|however|nevertheless|nonetheless|still|yet|that said|even so)\b|\s*(?:但|不过|然而)"
@@ -43,8 +44,9 @@ _GUESS = word_set(
 )
 _GUESS_LATER = word_set("probably likely guess")
 _NO_ANSWER = re.compile(
-    r"\b(?:there (?:is|are|was|were)|i can(?:'t|not)?\b|i could|please|if you|feel free|you can|you could|let me know|"
-    r"happy to|would need|would be needed|more information|the image (?:shows|contains|depicts)|might help|can help)"
+    r"\b(?:there (?:is|are|was|were)|i can(?:'t|not)?\b|i could|please|if you|feel free|you can|"
+    r"you could|let me know|happy to|would need|would be needed|more information|"
+    r"the image (?:shows|contains|depicts)|might help|can help)"
 )
 _REASON = word_set(
     "image picture photo blurry blurred dark resolution quality sorry obscured unclear small "
@@ -56,11 +58,18 @@ _LITTLE = word_set(
     "their s image picture photo colour color"
 )
 _ASKED_AS = (
-    (("how", "old"), "age old"), (("how", "many"), "number count many"), (("how", "much"), "price amount cost much"),
-    (("who",), "name identity person who individual people"), (("when",), "time date year when day"),
-    (("where",), "location place where city country"), (("what", "time"), "time hour"), (("why",), "reason why"),
-    (("what", "color"), "color colour"), (("what", "colour"), "color colour"), (("which", "year"), "year date"),
-)  # fmt: skip
+    (("how", "old"), "age old"),
+    (("how", "many"), "number count many"),
+    (("how", "much"), "price amount cost much"),
+    (("who",), "name identity person who individual people"),
+    (("when",), "time date year when day"),
+    (("where",), "location place where city country"),
+    (("what", "time"), "time hour"),
+    (("why",), "reason why"),
+    (("what", "color"), "color colour"),
+    (("what", "colour"), "color colour"),
+    (("which", "year"), "year date"),
+)
 
 
 def read_refusal(text: str, question: str = "") -> Reading | None:
@@ -224,7 +233,14 @@ def _answered_before(before: str, sentence: str, question: str) -> bool:
         return False
     if not said or not asked or next(cues(before), None) is not None:
         return False
-    if len(said) <= 4 and said[0] not in ("sorry", "i", "hmm", "well", "unfortunately", "apologies"):
+    if len(said) <= 4 and said[0] not in (
+        "sorry",
+        "i",
+        "hmm",
+        "well",
+        "unfortunately",
+        "apologies",
+    ):
         return True  # "Red. The other car is not visible."
     return bool(content(said) & asked) and not content(words_of(sentence)) & asked
 

@@ -11,15 +11,17 @@ import re
 import unicodedata
 from bisect import bisect_right
 from functools import lru_cache
+from itertools import pairwise
 
 _CHARACTERS = str.maketrans(
     {
         "‘": "'", "’": "'", "‛": "'", "ʼ": "'", "´": "'", "`": "'",
-        "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "「": '"', "」": '"', "『": '"', "』": '"',
+        "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "「": '"', "」": '"', "『": '"',
+        "』": '"', "《": '"', "》": '"', "【": "[", "】": "]",
         "。": ". ", "、": ", ", "，": ", ", "：": ": ", "；": "; ", "！": "! ", "？": "? ",
-        "—": " - ", "–": "-", "−": "-", "‑": "-", "⁄": "/", "【": "[", "】": "]", "《": '"', "》": '"',
-        "\u200b": None, "\u200c": None, "\u200d": None, "\u2060": None, "\ufeff": None, "\xad": None,
-        "\ufe0f": None, "\r": "\n", "\u2028": "\n", "\u2029": "\n",
+        "—": " - ", "–": "-", "−": "-", "‑": "-", "⁄": "/",
+        "\u200b": None, "\u200c": None, "\u200d": None, "\u2060": None, "\ufeff": None,
+        "\xad": None, "\ufe0f": None, "\r": "\n", "\u2028": "\n", "\u2029": "\n",
     }
 )  # fmt: skip
 
@@ -83,10 +85,8 @@ def without_thoughts(text: str) -> str:
     for opening, closing in _THOUGHTS:
         before, found, after = text.rpartition(closing)
         if found:
-            if after.strip():
-                text = after
-            else:  # nothing behind it: perhaps the reply stands before
-                text = before.partition(opening)[0]
+            # With nothing behind it, perhaps the reply stands before.
+            text = after if after.strip() else before.partition(opening)[0]
         head, found, _ = text.partition(opening)
         if found:
             text = head
@@ -113,17 +113,20 @@ class Sentences:
     def all(self) -> list[tuple[int, int]]:
         """Return every sentence's start and end, in order."""
         bounds = [*self.starts, len(self.text)]
-        return [(a, b) for a, b in zip(bounds, bounds[1:], strict=False) if a < b]
+        return [(a, b) for a, b in pairwise(bounds) if a < b]
 
 
 _CHINESE = {
-    "最终答案": "final answer", "答案": "answer", "正确选项": "correct option", "选项": "option", "结论": "conclusion",
-    "应该是": "is", "应当是": "is", "应为": "is", "就是": "is", "而不是": "not", "而是": "but", "不是": "not is", "并非": "not is",
-    "是": "is", "为": "is", "不选": "not choose", "选择": "choose", "应选": "choose", "故选": "so choose", "选": "choose",
-    "不正确": "incorrect", "不对": "incorrect", "不符合": "incorrect", "正确": "correct", "错误": "wrong", "错": "wrong",
-    "对": "correct", "符合": "matches", "排除": "eliminate", "所以": "so", "因此": "therefore", "综上": "therefore",
-    "因为": "because", "由于": "because", "和": "and", "或者": "or", "或": "or", "以及": "and", "如果": "if",
-    "可能": "might", "也许": "maybe", "我认为": "think", "我觉得": "think", "没有": "no", "不": "not", "项": "option",
+    "最终答案": "final answer", "答案": "answer", "正确选项": "correct option",
+    "选项": "option", "结论": "conclusion", "应该是": "is", "应当是": "is", "应为": "is",
+    "就是": "is", "而不是": "not", "而是": "but", "不是": "not is", "并非": "not is",
+    "是": "is", "为": "is", "不选": "not choose", "选择": "choose", "应选": "choose",
+    "故选": "so choose", "选": "choose", "不正确": "incorrect", "不对": "incorrect",
+    "不符合": "incorrect", "正确": "correct", "错误": "wrong", "错": "wrong", "对": "correct",
+    "符合": "matches", "排除": "eliminate", "所以": "so", "因此": "therefore",
+    "综上": "therefore", "因为": "because", "由于": "because", "和": "and", "或者": "or",
+    "或": "or", "以及": "and", "如果": "if", "可能": "might", "也许": "maybe",
+    "我认为": "think", "我觉得": "think", "没有": "no", "不": "not", "项": "option",
     "都": "both", "但是": "but", "但": "but", "其实": "actually",
 }  # fmt: skip
 TRADITIONAL = str.maketrans(

@@ -23,8 +23,12 @@ FINAL, STATED, SAID = 3, 2, 1
 
 _WORDS = {"yes": "yes", "yeah": "yes", "yep": "yes", "yup": "yes", "true": "yes",
           "no": "no", "nope": "no", "nah": "no", "false": "no"}  # fmt: skip
-_ALONE = {"correct": "yes", "affirmative": "yes", "absolutely": "yes", "definitely": "yes", "certainly": "yes",
-          "indeed": "yes", "sure": "yes", "right": "yes", "incorrect": "no", "negative": "no", "never": "no"}  # fmt: skip
+_ALONE = {
+    **dict.fromkeys(
+        "correct affirmative absolutely definitely certainly indeed sure right".split(), "yes"
+    ),
+    **dict.fromkeys("incorrect negative never".split(), "no"),
+}
 _TELLING = (*_WORDS, *_ALONE, "course", "not")
 _BEFORE = word_set(
     "so well probably , the answer my likely definitely absolutely certainly hmm ok okay most "
@@ -34,7 +38,9 @@ _BEFORE = word_set(
 _BEHIND_NO = word_set(
     "it there the they i he she this that we you these those its his her not dogs"
 )
-_DENIALS = word_set("not no none nobody nothing neither never without cannot nowhere absent missing")
+_DENIALS = word_set(
+    "not no none nobody nothing neither never without cannot nowhere absent missing"
+)
 _AFFIRMS = word_set("visible present shown depicted see contains shows seen")
 _HEDGES = word_set("if might may could maybe perhaps whether possibly")
 _PRONOUNS = word_set("it they he she there this that i we you")
@@ -48,7 +54,14 @@ _CLOSING = re.compile(
 )
 _BUT = re.compile(r"\bbut,?\s+(yes|no)\b(?=\s*[,.!;]|\s*$)", re.IGNORECASE)
 _ECHO = re.compile(r"\(?\byes\s*(?:/|or)\s*no\b\)?\s*:\s*", re.IGNORECASE)  # "Answer (yes or no):"
-_JUDGED = {"correct": "yes", "true": "yes", "right": "yes", "incorrect": "no", "false": "no", "wrong": "no"}
+_JUDGED = {
+    "correct": "yes",
+    "true": "yes",
+    "right": "yes",
+    "incorrect": "no",
+    "false": "no",
+    "wrong": "no",
+}
 _CHINESE_YES = re.compile(r"(?:是的?|对的?|有的?|没错|正确|可以|能|存在)(?:$|[\s,.!])")
 _CHINESE_NO = re.compile(r"(?:不是|否|不对|没有|不(?!过)|错误|无|并没有|并非)")
 
@@ -195,7 +208,9 @@ def _statement(text: str, question: str) -> Reading:
         return unparsed
     if not clause.isascii():
         denied = re.search("没|不|无|否", clause)
-        return _answer("no" if denied else "yes", "denied" if denied else "affirmed", clause) if denied or re.search("有|是", clause) else unparsed  # fmt: skip
+        if denied:
+            return _answer("no", "denied", clause)
+        return _answer("yes", "affirmed", clause) if re.search("有|是", clause) else unparsed
     words = words_of(clause)
     if words[:2] == ["not", "only"] or words[:3] in (["i", "think", "so"], ["i", "believe", "so"]):
         return _answer("yes", "affirmed", clause)
@@ -203,7 +218,11 @@ def _statement(text: str, question: str) -> Reading:
         return unparsed
     if _HEDGES & set(words):
         return unparsed
-    if len(words) <= 5 and words[-1] in _JUDGED and words[0] in ("this", "that", "that's", "the", "it", "it's"):
+    if (
+        len(words) <= 5
+        and words[-1] in _JUDGED
+        and words[0] in ("this", "that", "that's", "the", "it", "it's")
+    ):
         judged = _JUDGED[words[-1]]
         return _answer("no" if _is_denied(words) else judged, "judged", clause)
     if _is_denied(words):

@@ -1,0 +1,132 @@
+"""The rules by which a sentence says that something is not there; it refuses what asks about it.
+
+"There is no dog" refuses "What colour is the dog?" and answers "Is there a dog?": so each rule
+returns what is absent, to be held against the question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hardset.reading.cue_words import (
+    BE,
+    CANNOT,
+    LOOKS,
+    NOT,
+    PICTURE,
+    SHOWN,
+    Found,
+    at,
+    negated,
+    past_adverbs,
+)
+from hardset.reading.words import word_set
+
+_LACKS = word_set("doesn't don't didn't does do did not fails fail")
+_SHOWS = word_set(
+    "show shows contain contains provide provides include includes depict depicts have has "
+    "feature features display displays reveal specify indicate mention mentions give gives "
+    "allow offer offers state clarify support list lists name tell"
+)
+_STOP = word_set(
+    "in on at of from to visible present shown seen here there anywhere , depicted that which "
+    "with and or is are to? near under behind - exists exist available : but so pictured"
+)
+_SEEN = SHOWN | PICTURE | {"here", "there", "exists"}
+_IS = word_set("is are was were exists")
+_IS_NOT = word_set("isn't aren't wasn't weren't")
+_BEFORE_NO = frozenset(
+    {",", "but", "shows", "contains", "has", "includes", "depicts", "see", "features", "with"}
+)
+_DETERMINERS = word_set("a an the any such actual not single be")
+_MERELY = word_set("the only just yet very")
+
+
+def not_there(words: list[str]) -> Found:
+    """Match "there is no dog", "no dog is visible", "I don't see any dog", "does not exist"."""
+    for i, word in enumerate(words):
+        before = words[i - 1] if i else ""
+        if word == "there's" or (word in _IS and before == "there"):
+            thing = past_adverbs(words, i + 1)
+            if at(words, thing, "no|not") and not at(words, thing + 1, "doubt|only|question|just"):
+                return (True, _thing(words[thing + 1 :]))
+            if at(words, thing, "nobody|none"):
+                return (True, (words[thing],))
+        if word in _IS_NOT and before == "there":
+            return (True, _thing(words[i + 1 :]))
+        if word in LOOKS and negated(words[max(0, i - 3) : i]) and "i" in words[:i]:
+            return (True, _thing(words[i + 1 :]))
+        if word == "no" and (not before or before in _BEFORE_NO) and not at(words, i + 1, ","):
+            missed = _until_stop(words[i + 1 :])
+            tail = set(words[i + 1 + len(missed) :])
+            if missed and (tail & _SEEN or before not in ("", ",", "with")):
+                return (True, tuple(missed))
+        if word in ("exist", "appear") and negated(words[max(0, i - 3) : i]):
+            return (True, tuple(words[: max(0, i - 2)]))
+        if word == "absent" or (word == "missing" and before in BE and at(words, i + 1, "from")):
+            return (True, _subject(words[:i]))
+    return None
+
+
+def not_shown(words: list[str]) -> Found:
+    """Match "the tail is not visible", "the image does not show it", "out of frame"."""
+    for i, word in enumerate(words):
+        if word in NOT:
+            shown = past_adverbs(words, i + 1)
+            if shown < len(words) and words[shown] in SHOWN:
+                return (True, _subject(words[:i]))
+            if at(words, shown, "in|on") and PICTURE & set(words[shown + 1 : shown + 4]):
+                return (True, _subject(words[:i]))
+        if at(words, i, "out", "of", "frame|view|sight|shot"):
+            return (True, _subject(words[:i]))
+        if word in _LACKS and PICTURE & set(words[:i]):
+            verb = past_adverbs(words, i + 1)
+            if at(words, verb, "not"):
+                verb = past_adverbs(words, verb + 1)
+            elif not (word.endswith("n't") or word.startswith("fail") or word == "not"):
+                continue
+            if verb < len(words) and words[verb] in _SHOWS:
+                return (True, _thing(words[verb + 1 :]))
+    return None
+
+
+def premise_denied(words: list[str]) -> Found:
+    """Match "a cat, not a dog", "he is not wearing a hat": refuses what asks about dog or hat."""
+    if at(words, 0, "no") and 1 < len(words) < 5:
+        return (True, tuple(words[1:]))
+    for i, word in enumerate(words):
+        if word in CANNOT or not (word in NOT or word.endswith("n't")) or i + 1 == len(words):
+            continue
+        doing = words[i + 1].endswith("ing")
+        thing = words[i + 2 :] if doing else words[i + 1 :]
+        if at(thing, 0, "anything|anyone|nothing"):
+            continue
+        if at(thing, 0, "a|an|any"):
+            return (True, _thing(thing)[:2])
+        if doing:
+            return (True, _thing(thing)[:2] or (words[i + 1],))
+        if words[i + 1] not in _MERELY:
+            return (True, (words[i + 1],))
+    return None
+
+
+def _subject(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word for word in words if word not in BE)
+
+
+def _thing(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(_until_stop(words))
+
+
+def _until_stop(words: Sequence[str]) -> list[str]:
+    """Return the words of the thing: up to a preposition, verb or mark."""
+    thing: list[str] = []
+    for word in words[:12]:
+        if word in _STOP:
+            break
+        if word not in _DETERMINERS:
+            thing.append(word)
+    return thing[:6]
+
+
+ABSENCES = (("not there", not_there), ("not shown", not_shown))

@@ -1,0 +1,69 @@
+"""Words that the refusal rules share, and small facts about a sentence's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hardset.reading.words import word_set
+
+Found = tuple[bool, tuple[str, ...] | None] | None
+"""What a rule returns: fires strongly or weakly, and what is said to be absent; None: no."""
+
+STRONG: Found = (True, None)
+WEAK: Found = (False, None)
+
+CANNOT = word_set("can't cannot couldn't cant")
+NOT = word_set("not isn't aren't wasn't weren't never")
+BE = word_set(
+    "is are was were be am remains remain isn't aren't wasn't weren't seems appears it's "
+    "that's i'm been being"
+)
+ADVERBS = word_set(
+    "be really even just currently also quite very exactly precisely definitively definitely "
+    "accurately reliably clearly directly fully possibly actually truly still simply "
+    "confidently properly reasonably personally completely to conclusively visually easily "
+    "either"
+)
+LOOKS = word_set("see find spot observe detect notice")
+PICTURE = word_set(
+    "image picture photo photograph figure scene chart diagram question text passage video "
+    "screenshot map graph illustration painting drawing prompt view shot images pictures "
+    "photos frame table page document sign label menu article caption poster screen"
+)
+SHOWN = word_set(
+    "visible shown specified mentioned provided present depicted given stated available "
+    "answerable identifiable legible readable determinable clear discernible possible "
+    "applicable pictured seen included indicated displayed known disclosed recognizable "
+    "described labeled labelled"
+)
+_REPORTS = word_set(
+    "reads says states displays written titled labeled labelled called named saying reading spells"
+)
+_DENIES = word_set("not no without cannot")
+
+
+def own_words(words: list[str]) -> list[str]:
+    """Return the words up to "reads", "says": what follows is the image's, not the model's."""
+    for i, word in enumerate(words):
+        if word in _REPORTS and i and words[i - 1] not in NOT and "question" not in words[:i]:
+            return words[:i]
+    return words
+
+
+def past_adverbs(words: Sequence[str], i: int) -> int:
+    """Return the index of the first word from `i` on that is no adverb."""
+    while i < len(words) and (words[i] in ADVERBS or words[i].endswith("ly")):
+        i += 1
+    return i
+
+
+def negated(words: Sequence[str]) -> bool:
+    """Whether any of the words denies."""
+    return any(word in _DENIES or word.endswith("n't") for word in words)
+
+
+def at(words: Sequence[str], i: int, *allowed: str) -> bool:
+    """Whether the words from `i` on are these; "a|b" allows either."""
+    return len(words) >= i + len(allowed) and all(
+        word in choice.split("|") for word, choice in zip(words[i:], allowed, strict=False)
+    )
