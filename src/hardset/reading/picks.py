@@ -84,14 +84,9 @@ def judge(text: str, group: Group, start: int, end: int) -> list[Pick]:
 
     if _is_supposed(before, after) and max(lead[0], said[0]) < FINAL:
         return []
-    either = " or " in text[group.start : group.end]
-    if (
-        len(letters) > 1
-        and not either
-        and lead[0] != RULED_OUT
-        and said[0]
-        and after[0] in _SINGULAR
-    ):
+    joins = text[group.start : group.end]
+    apart = "or" not in joins and (said[0] or "and" not in joins) and lead[0] != RULED_OUT
+    if len(letters) > 1 and apart and after and after[0] in _SINGULAR:
         # "The answer is B, A is wrong": what follows is said of the last one only.
         return picks(letters[:-1], _stands(text, group, before, [","], lead)) + picks(
             letters[-1:], said
@@ -124,11 +119,9 @@ def _heading(text: str, at: int) -> list[str]:
     if not above.endswith(":") or "\n" not in text[max(0, at - 80) : at]:
         return []
     words = words_of(above[above.rfind("\n") + 1 :])
-    return (
-        []
-        if {"each", "every", "options", "choices", "option", "choice"} & set(words[:-2])
-        else words
-    )
+    listed = {"each", "every", "options", "choices", "one"} & set(words)
+    answers = (NOUNS - {"option", "choice", "candidate"}) | RULES_OUT | {"correct", "right", "best"}
+    return words if answers & set(words) and not listed else []
 
 
 def _stands(
@@ -141,6 +134,8 @@ def _stands(
         if alone(text, group.start, group.end):
             return max(verdict, (STATED, "the letter alone"))
         if strength < STATED:
+            if text[group.end : group.end + 2] == '":' and text[:1] == "{":
+                return NO_VERDICT  # a key: {"A": 0.1, "B": 0.8}
             delimited = rest.lstrip()[:1] in tuple(".):,-]([=|/") or text[group.end] in ")]:."
             if delimited:
                 return _line_verdict(rest) or (OPENED, "begins a line")
