@@ -25,7 +25,7 @@ _UNIT = (
 )
 _NUMERAL = r"(?:\d{1,3}(?:,\d{3})+|\d{1,40})(?:\.\d{1,40})?|\.\d{1,40}"
 _VALUE = re.compile(
-    rf"(?P<sign>[-+])?\s?(?P<money>[{_CURRENCY}]|us\$)?\s?(?P<inner>-)?"
+    rf"(?P<sign>[-+])?\s?(?P<money>[{_CURRENCY}]|us\$|usd|eur|gbp)?\s?(?P<inner>-)?"
     rf"(?P<number>{_NUMERAL})(?P<exponent>e[-+]?\d{{1,2}})?"
     rf"(?:\s?/\s?(?P<below>\d{{1,40}}(?:\.\d{{1,40}})?))?"
     rf"(?:\s?(?P<scale>hundred|thousand|million|billion|k|bn)\b)?"
