@@ -96,6 +96,8 @@ def stated(text: str) -> list[Passage]:
     lowered = text.lower()
     places: dict[int, Passage] = {}
     for noun in _NOUNS:
+        if noun not in lowered:
+            continue
         for at in _last_places(lowered, noun):
             found = _stated_at(text, lowered, at, noun)
             if found is not None:

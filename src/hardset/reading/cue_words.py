@@ -64,6 +64,9 @@ def negated(words: Sequence[str]) -> bool:
 
 def at(words: Sequence[str], i: int, *allowed: str) -> bool:
     """Whether the words from `i` on are these; "a|b" allows either."""
-    return len(words) >= i + len(allowed) and all(
-        word in choice.split("|") for word, choice in zip(words[i:], allowed, strict=False)
-    )
+    if len(words) < i + len(allowed):
+        return False
+    for word, choice in zip(words[i:], allowed, strict=False):
+        if word != choice and ("|" not in choice or word not in choice.split("|")):
+            return False
+    return True
