@@ -101,7 +101,7 @@ def may_refuse(lowered: str) -> bool:
     return (
         not lowered.isascii()
         or "no" in lowered
-        or len(lowered) < 20
+        or len(lowered) < 8
         or any(stem in lowered for stem in _STEMS)
     )
 
