@@ -9,12 +9,16 @@ them, and no others.
 
 from __future__ import annotations
 
+import re
+
 from hardset.reading.conclusions import brace_pairs, stated
 from hardset.reading.numbers import quantity
 from hardset.reading.open_answers import normalise
 from hardset.reading.refusals import abstained, refusal
 from hardset.reading.words import tidy, without_thoughts
 from hardset.records import Reading, State
+
+_LABEL = re.compile(r"\s*(?:the )?(?:final )?answer\s*(?:is\b|[:=])\s*", re.IGNORECASE)
 
 
 def read_braces_official(text: str) -> Reading:
@@ -57,10 +61,11 @@ def read_braces_lenient(text: str) -> Reading:
         boxed = _groups(inside)
         if inside.startswith(("\\boxed", "\\fbox")) and boxed:
             inside = inside[boxed[-1][0] : boxed[-1][1]].strip()
+        inside = _LABEL.sub("", inside)
         if not inside:
             return Reading(state=State.UNPARSED, rule="empty braces", evidence=evidence)
         cue = refusal(tidy(inside))
-        if cue is not None and len(inside.split()) > 1:
+        if cue is not None and (cue.absent is None or " " in inside):
             return abstained(tidy(inside), cue)
         return Reading(state=State.ANSWERED, answer=inside, rule="last braces", evidence=evidence)
     words = tidy(text)

@@ -15,6 +15,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+import msgspec
+
 from hardset.reading.conclusions import RETRACTED, containers, stated
 from hardset.reading.cues import cues, may_refuse
 from hardset.reading.leads import (
@@ -38,6 +40,21 @@ _ABSTAIN = ("?",)
 _DISAGREE = "letter and text disagree"
 _SHORT = 300  # characters of a reply in which one option's text, found anywhere, is the answer
 
+_QUOTED = re.compile(
+    r"\b(?:says?|said|states?|claims?|claimed|reads?|asks?|suggests?|writes?|written):?,?\s"
+    r"(?:that )?(?:\"[^\"\n]{2,300}\"|'[^'\n]{2,300}'(?!\w))"
+)
+_ORDINALS = {"fir": 1, "1st": 1, "sec": 2, "2nd": 2, "thi": 3, "3rd": 3, "fou": 4, "4th": 4,
+             "fif": 5, "5th": 5}  # fmt: skip
+_NUMBERED = re.compile(
+    r"\b(?:the )?(first|second|third|fourth|fifth|last|final|1st|2nd|3rd|4th|5th)"
+    r" (?:option|choice|answer|one|statement|of the (?:options|choices))\b|"
+    r"\b(?:option|choice|answer|statement)(?: (?:number|no\.))?:? ?#?"
+    r"(\d|one|two|three|four|five)\b(?![.,:]?\d)",
+    re.IGNORECASE,
+)
+_BRIEF = 64  # characters of a reply that is judged once for all questions
+_ENDS_IN_LETTER = re.compile(r"[A-Za-z' ,:\n]{2,}[ (\n]\(?[A-Z]\)?\.?")
 _REPORTED = re.compile(r"\b[A-Z]\)? (?:says|states|claims|describes|mentions|suggests)\b")
 _LOOKED_AGAIN = re.compile(
     RETRACTED.pattern
@@ -95,11 +112,29 @@ def read_choice(text: str, choices: Sequence[str]) -> Reading:
     letter = options.only(words)
     if letter:
         return Reading(state=State.ANSWERED, answer=letter, rule="an option's text", evidence=words)
+    if len(words) <= _BRIEF:
+        known = _brief(words, len(options.letters))
+        if known is not None:
+            return known
     if "\\" in text or "<" in text:
         boxed = _contained(text, choices)
         if boxed is not None:
             return boxed
     return _decide(words, options, _letters(words, options))
+
+
+@lru_cache(maxsize=4096)
+def _brief(text: str, count: int) -> Reading | None:
+    """Read a brief reply whose picked letter ends it, whatever the options say; None for others.
+
+    Such replies ("The answer is B.") recur in every run, so each is judged once.
+    """
+    if not _ENDS_IN_LETTER.fullmatch(text) or may_refuse(text.lower()):
+        return None
+    options = _options(("",) * count)
+    picks = _letters(text, options)
+    stated_once = len(picks) == 1 and picks[0].strength >= STATED
+    return _decide(text, options, picks) if stated_once else None
 
 
 def _contained(text: str, choices: Sequence[str]) -> Reading | None:
@@ -127,6 +162,12 @@ def _decide(text: str, options: _Options, picks: list[Pick]) -> Reading:
     top = max((pick.strength for pick in picks), default=0)
     best = [pick for pick in picks if pick.strength == top]
     if not best:
+        named = _by_number(text, options)
+        if named != text:
+            return msgspec.structs.replace(
+                _decide(named, options, _letters(named, options)), evidence=text[:200]
+            )
+    if not best:
         return Reading(state=State.UNPARSED, rule="no option picked", evidence=text[-200:])
     last = best[-1]
     if len({pick.letters for pick in best}) > 1:
@@ -142,6 +183,20 @@ def _decide(text: str, options: _Options, picks: list[Pick]) -> Reading:
     return Reading(
         state=State.ANSWERED, answer=last.letters[0], rule=last.rule, evidence=last.evidence
     )
+
+
+def _by_number(text: str, options: _Options) -> str:
+    """Write "option B" for "the second option", "Option 2", "the last one"."""
+
+    def letter(match: re.Match[str]) -> str:
+        word = (match[1] or match[2]).lower()
+        last = len(options.letters)
+        number = last if word in ("last", "final") else _ORDINALS.get(word[:3]) or number_of(word)
+        if number is None or number.denominator != 1 or not 1 <= number <= last:
+            return match[0]
+        return f"option {options.letters[int(number) - 1]}"
+
+    return _NUMBERED.sub(letter, text) if len(text) <= _SHORT else text
 
 
 def _corrected(text: str, picks: list[Pick]) -> list[Pick]:
@@ -184,7 +239,7 @@ def _abstentions(text: str, options: _Options, top: int) -> list[Pick]:
     for cue in cues(text):
         words = text[cue.start : cue.end].strip()
         if not _is_option(words, options):
-            strength = REFUSED if cue.strong else UNSURE
+            strength = REFUSED if cue.strong and cue.absent is None else UNSURE
             found.append(Pick(cue.start, _ABSTAIN, strength, cue.rule, words[:200]))
     return found
 
@@ -249,7 +304,10 @@ def _letters(text: str, options: _Options) -> list[Pick]:
         return []
     sentences = Sentences(text)
     picks: list[Pick] = []
+    quoted = [match.span() for match in _QUOTED.finditer(text)]
     for group in groups:
+        if any(start < group.start < end for start, end in quoted):
+            continue
         picks += judge(text, group, *sentences.around(group.start))
     out = {pick.letters for pick in picks if pick.strength == RULED_OUT}
     listed = len({pick.letters for pick in picks if pick.rule == "begins a line"}) > 1

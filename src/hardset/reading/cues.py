@@ -44,7 +44,7 @@ _STEMS = (
     "unread", "ambiguous", "uncertain", "unsure", "unident", "unspec", "unavail", "cant ",
     "dont ", "fails", "absent", "missing", "sorry", "inadequate", "undefined", "undisclosed",
     "indiscern", "invalid", "false", "flawed", "mistaken", "incorrect", "too ", "limited",
-    "no idea", "idk", "dunno", "more info", "null", "nil", "question is",
+    "no idea", "need", "requir", "idk", "dunno", "null", "nil", "question is",
     "out of",
 )  # fmt: skip
 

@@ -158,6 +158,19 @@ _COUNTED_CHINESE = re.compile("[零一二三四五六七八九十两](?=[个只�
 _RANGE = re.compile(r"\d\s?(?:-|to|or)\s?\d|\bbetween\b.{1,20}\band\b", re.IGNORECASE)
 
 
+_TOTAL = re.compile(
+    r"(?:=|\b(?:total|sum)(?: of)?:?|\baltogether,?|\bmak(?:ing|es)|\bgiv(?:ing|es))"
+    r"\s*([\w.,/$-]{1,40})"
+    r"|([\w.,/$-]{1,40})\s(?:\w{1,20}\s)?(?:in (?:all|total)|altogether)\b",
+    re.IGNORECASE,
+)
+_PRONOUN_ONE = re.compile(
+    r"\b(?:no|any|every|some|the|this|that|which|each|another|other|first|last)[ -]one\b|"
+    r"\bone of (?:the|these|those|them)\b",
+    re.IGNORECASE,
+)
+
+
 def read_number(text: str, question: str = "") -> Reading:
     """Read the number that a reply gives.
 
@@ -195,14 +208,10 @@ def read_number(text: str, question: str = "") -> Reading:
     if len(found) == 1:
         return _answer(found.pop(), "the only number", next(iter(mentions)))
     if len(found) > 1:
-        total = re.findall(
-            r"(?:=|\btotal(?: of)?:?|\baltogether|\bsum(?: of)?)\s*([\w.,/$-]{1,40})",
-            words,
-            re.IGNORECASE,
-        )
-        value = number_of(total[-1].rstrip(".,")) if total else None
-        if value is not None:
-            return _answer(value, "the total", total[-1])
+        for total in reversed(list(_TOTAL.finditer(words))):
+            value = number_of((total[1] or total[2]).rstrip(".,"))
+            if value is not None:
+                return _answer(value, "the total", total[0])
         return Reading(
             state=State.UNPARSED, rule="different numbers", evidence=" | ".join(mentions)[:200]
         )
@@ -242,7 +251,7 @@ def _mentions(text: str) -> dict[str, Fraction]:
         value = number_of(written)
         if value is not None:
             found[written] = value
-    words = re.findall(r"[a-z]+", text.lower())
+    words = re.findall(r"[a-z]+", _PRONOUN_ONE.sub(" - ", text).lower())
     if not _SPOKEN_WORDS.isdisjoint(words):
         found |= _spoken_in(words)
     if not text.isascii():

@@ -51,6 +51,16 @@ _CONTRAST = word_set("rather instead over not")
 _REASONS = word_set("because since as given -")
 
 
+_CLAUSES = re.compile(r"[,;.:()]+(?=\s|$)|\s-+\s|[()]")
+_MARKS = frozenset("✗✘❌✓✔✅")
+_JUDGES = word_set("this is the option answer choice statement that it so also therefore - , :")
+_LAST_WORDS = word_set("incorrect wrong eliminated false correct")
+_WORD_VERDICTS = {
+    **dict.fromkeys(("correct", "right"), STATED),
+    **dict.fromkeys(("incorrect", "wrong", "eliminated", "not correct"), RULED_OUT),
+}
+
+
 class Pick(NamedTuple):
     """A group's letters, how strongly they are put forward, by which rule and words."""
 
@@ -177,23 +187,19 @@ def _line_verdict(rest: str) -> Verdict | None:
     line = rest.partition("\n")[0]
     if re.search(r"\b[A-Z]\b", line, re.ASCII):
         return None  # another option is spoken of
-    words = words_of(line)
-    tail = [word for word in words[-3:] if word not in (",", "-", ":")]
-    if set(tail) & {"✗", "✘", "❌"} or tail[-1:] in (
-        ["incorrect"],
-        ["wrong"],
-        ["eliminated"],
-        ["false"],
-    ):
-        return RULED_OUT, "judged in its line"
-    if tail[-1:] == ["correct"]:
-        return (RULED_OUT if NOT & set(tail) else STATED), "judged in its line"
-    if set(tail) & {"✓", "✔", "✅"}:
-        return STATED, "judged in its line"
-    if [word for word in words if word not in (",", "-", ":")] in (["no"], ["false"]):
-        return RULED_OUT, "judged in its line"
-    if [word for word in words if word not in (",", "-", ":")] in (["yes"], ["true"]):
-        return STATED, "judged in its line"
+    clauses = [words_of(clause) for clause in _CLAUSES.split(line)]
+    for words in clauses:
+        if marks := _MARKS & set(words):
+            return (RULED_OUT if marks & set("✗✘❌") else STATED), "judged in its line"
+        judged = [word for word in words if word not in _JUDGES]
+        verdict = _WORD_VERDICTS.get(" ".join(judged))
+        if len(clauses) == 1 and judged in (["yes"], ["true"], ["no"], ["false"]):
+            verdict = STATED if judged[0] in ("yes", "true") else RULED_OUT
+        if verdict is None and words is clauses[-1] and set(words[-1:]) & _LAST_WORDS:
+            wrong = words[-1] != "correct" or NOT & set(words)
+            verdict = RULED_OUT if wrong else STATED
+        if verdict is not None:
+            return verdict, "judged in its line"
     return None
 
 

@@ -48,6 +48,9 @@ _NO_ANSWER = re.compile(
     r"you could|let me know|happy to|would need|would be needed|more information|"
     r"the image (?:shows|contains|depicts)|might help|can help)"
 )
+_DESCRIBES = re.compile(
+    r"\b(?:there (?:is|are)|there's|i (?:can )?see|(?:image|picture|photo) \w+s)\b"
+)
 _REASON = word_set(
     "image picture photo blurry blurred dark resolution quality sorry obscured unclear small "
     "far hidden apologies too"
@@ -204,6 +207,8 @@ def _answers_anyway(text: str, cue: Cue, question: str) -> bool:
         return bool(tail.strip()) and next(cues(tail), None) is None
     if turn is not None:
         before, tail = sentence[: turn.start()], f"{sentence[turn.end() :]} {rest}"
+        if cue.absent is not None and _DESCRIBES.search(before):
+            return False  # "I see a cat, but no dog"
         if next(cues(before), None) is None and content(words_of(before)):
             return True  # "It is 7, although the rest is not visible"
     elif later := _LATER_TURN.match(rest):

@@ -36,6 +36,7 @@ _THOUGHTS = (
 )
 _CHANNEL = "<|channel|>final<|message|>"
 
+_EMOJI = re.compile("[\U0001f300-\U0001faff\u263a]+")
 _STRUCK = re.compile(r"~~[^~\n]{1,400}~~")
 _EMPHASIS = re.compile(r"(?<![\w*_])[*_]{1,3}(?=[^\s*_])|(?<=[^\s*_])[*_]{1,3}(?![\w*_])")
 _HEADING = re.compile(r"^[ \t]{0,3}(?:#{1,6}[ \t]+|>[ \t]?|[-*+•][ \t]+|```\w*$)", re.MULTILINE)
@@ -62,6 +63,7 @@ def tidy(text: str) -> str:
         text = text.translate(_CHARACTERS)
         if not text.isascii():
             text = unicodedata.normalize("NFKC", text).translate(_CHARACTERS)
+            text = _EMOJI.sub(" ", text)
     elif "\r" in text:
         text = text.replace("\r", "\n")
     if "<" in text or "[/T" in text or "▷" in text:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from hardset.reading.conclusions import RETRACTED, containers, stated
 from hardset.reading.cues import cues, unquoted
-from hardset.reading.refusals import abstained, content, refusal, stem
+from hardset.reading.refusals import abstained, content, refusal
 from hardset.reading.words import Sentences, tidy, word_set, words_of
 from hardset.records import Reading, State
 
@@ -203,7 +203,11 @@ def _statement(text: str, question: str) -> Reading:
     """Read the statement itself: its first clause, denied or affirmed."""
     unparsed = Reading(state=State.UNPARSED, rule="neither yes nor no", evidence=text[:200])
     lowered = unquoted(text).lower()
-    clause = re.split(r"[.!;\n]|, (?:but|however|although|though)\b", lowered, maxsplit=1)[0]
+    asked = content(words_of(question))
+    clauses = re.split(r"[.!;\n]+(?=\s|$)|, (?:but|however|although|though)\b", lowered[:1000])
+    told = [clause for clause in clauses if clause.strip()] or [""]
+    # The clause that says most of what was asked, the first of them.
+    clause = max(told, key=lambda words: len(asked & content(words_of(words))))
     if "?" in clause:
         return unparsed
     if not clause.isascii():
@@ -229,7 +233,6 @@ def _statement(text: str, question: str) -> Reading:
         return _answer("no", "denied", clause)
     there = "there" in words[:3] and bool({"is", "are", "was", "were"} & set(words[:5]))
     short = len(words) == 2 and words[0] in _PRONOUNS and words[1] in _AUXILIARIES
-    asked = {stem(word) for word in content(words_of(question))}
     same = bool(asked) and asked <= content(words)
     if there or short or same or words[0] == "there's" or (_AFFIRMS & set(words) and not question):
         return _answer("yes", "affirmed", clause)
