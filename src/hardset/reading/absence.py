@@ -30,9 +30,11 @@ _SHOWS = word_set(
 )
 _STOP = word_set(
     "in on at of from to visible present shown seen here there anywhere , depicted that which "
-    "with and or is are to? near under behind - exists exist available : but so pictured"
+    "with and or is are to? near under behind - exists exist available : but so pictured can could "
+    "cannot has have"
 )
 _SEEN = SHOWN | PICTURE | {"here", "there", "exists"}
+_COVERED = word_set("obscured hidden blurred blurry covered cropped occluded concealed unreadable")
 _IS = word_set("is are was were exists")
 _IS_NOT = word_set("isn't aren't wasn't weren't")
 _BEFORE_NO = frozenset(
@@ -77,6 +79,10 @@ def not_shown(words: list[str]) -> Found:
                 return (True, _subject(words[:i]))
             if at(words, shown, "in|on") and PICTURE & set(words[shown + 1 : shown + 4]):
                 return (True, _subject(words[:i]))
+        said_of = i > 0 and (words[i - 1] in BE or words[i - 1].endswith("ly"))
+        ends = i + 1 == len(words) or at(words, i + 1, "from|in|,|so|and")
+        if word in _COVERED and said_of and ends:
+            return (True, _subject(words[:i]))
         if at(words, i, "out", "of", "frame|view|sight|shot"):
             return (True, _subject(words[:i]))
         if word in _LACKS and PICTURE & set(words[:i]):
@@ -122,6 +128,8 @@ def _until_stop(words: Sequence[str]) -> list[str]:
     """Return the words of the thing: up to a preposition, verb or mark."""
     thing: list[str] = []
     for word in words[:12]:
+        if word in SHOWN and not thing:
+            continue  # "no visible name"
         if word in _STOP:
             break
         if word not in _DETERMINERS:

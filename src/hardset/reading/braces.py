@@ -10,15 +10,21 @@ them, and no others.
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 from hardset.reading.conclusions import brace_pairs, stated
-from hardset.reading.numbers import quantity
+from hardset.reading.numbers import number_of, quantity
 from hardset.reading.open_answers import normalise
 from hardset.reading.refusals import abstained, refusal
 from hardset.reading.words import tidy, without_thoughts
 from hardset.records import Reading, State
 
-_LABEL = re.compile(r"\s*(?:the )?(?:final )?answer\s*(?:is\b|[:=])\s*", re.IGNORECASE)
+_LABEL = re.compile(
+    r"(?:.*,)?\s*[\"']?(?:the )?(?:final[ _])?answer[\"']?\s*(?:is\b|[:=])\s*", re.IGNORECASE
+)
+
+
+_THINGS = re.compile(r"(-?\d[\d,./]{0,40}|[a-z]{1,20}) ((?:(?!or |and |to )[a-z]{3,20} ?){1,3})")
 
 
 def read_braces_official(text: str) -> Reading:
@@ -61,7 +67,7 @@ def read_braces_lenient(text: str) -> Reading:
         boxed = _groups(inside)
         if inside.startswith(("\\boxed", "\\fbox")) and boxed:
             inside = inside[boxed[-1][0] : boxed[-1][1]].strip()
-        inside = _LABEL.sub("", inside)
+        inside = _LABEL.sub("", inside, count=1).strip("\"'")
         if not inside:
             return Reading(state=State.UNPARSED, rule="empty braces", evidence=evidence)
         cue = refusal(tidy(inside))
@@ -126,8 +132,8 @@ def same_lenient(answer: str, gold: str) -> bool:
     `11.90`, `$11.90` and ` 11.9 ` are the same, and so are 7,200 and 7200, 1/2 and 0.5; a unit
     may be left out on one side but not differ. Lists are compared item by item, in order.
     """
-    one, one_unit = quantity(answer)
-    other, other_unit = quantity(gold)
+    one, one_unit = _counted(answer)
+    other, other_unit = _counted(gold)
     if one is not None and other is not None:
         return one == other and (one_unit == other_unit or not one_unit or not other_unit)
     if one is not None or other is not None:
@@ -137,6 +143,14 @@ def same_lenient(answer: str, gold: str) -> bool:
         return len(ones) == len(others) and all(map(same_lenient, ones, others))
     left, right = normalise(answer), normalise(gold)
     return bool(left) and left == right
+
+
+def _counted(text: str) -> tuple[Fraction | None, str]:
+    """Return a number and its unit, or what is counted: "15 apples" is 15 of "apple"."""
+    value, unit = quantity(text)
+    if value is None and (match := _THINGS.fullmatch(tidy(text).lower().rstrip("."))):
+        return number_of(match[1]), normalise(match[2])
+    return value, unit
 
 
 def _items(text: str) -> list[str]:

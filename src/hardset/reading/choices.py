@@ -157,7 +157,7 @@ def _decide(text: str, options: _Options, picks: list[Pick]) -> Reading:
     if top < STATED:
         picks += _texts(text, options)
         top = max((pick.strength for pick in picks), default=0)
-    picks += _abstentions(text, options, top)
+    picks += _abstentions(text, options, picks)
     picks = _corrected(text, picks)
     top = max((pick.strength for pick in picks), default=0)
     best = [pick for pick in picks if pick.strength == top]
@@ -217,7 +217,7 @@ def _corrected(text: str, picks: list[Pick]) -> list[Pick]:
     return picks
 
 
-def _abstentions(text: str, options: _Options, top: int) -> list[Pick]:
+def _abstentions(text: str, options: _Options, picks: list[Pick]) -> list[Pick]:
     """Find where the reply abstains, as its conclusion or in passing."""
     lowered = text.lower()
     if not may_refuse(lowered):
@@ -229,11 +229,11 @@ def _abstentions(text: str, options: _Options, top: int) -> list[Pick]:
         cue = next(cues(passage.text), None)
         if cue is not None and cue.strong and not _is_option(passage.text, options):
             strength = FINAL if passage.final else STATED
-            if cue.start > 0 and any(
-                True for _ in find_groups(passage.text[: cue.start], options.texts)
-            ):
-                continue
+            end = passage.at + len(passage.evidence)
+            if any(p.strength >= STATED and passage.at <= p.at < end for p in picks):
+                continue  # "The answer is A, because it cannot be B"
             found.append(Pick(passage.at, _ABSTAIN, strength, cue.rule, passage.evidence))
+    top = max((pick.strength for pick in picks), default=0)
     if found or (top > REFUSED and not RETRACTED.search(lowered)):
         return found
     for cue in cues(text):

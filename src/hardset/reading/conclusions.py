@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from hardset.reading.words import without_thoughts
+
 RETRACTED = re.compile(
     r"\b(?:wait|actually|correction|on second thoughts?|scratch that|let me "
     r"(?:re|correct|double|look again)|"
@@ -37,6 +39,7 @@ _BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,3}\{")
 def containers(text: str) -> list[Passage]:
     """Return what stands in boxes and answer tags, in order."""
     found: list[Passage] = []
+    text = without_thoughts(text)
     if "\\" in text:
         pairs: dict[int, int] | None = None
         for match in _BOXED.finditer(text):

@@ -56,6 +56,7 @@ _PREMISE = word_set("premise assumption presupposition")
 _FALSE = word_set(
     "false wrong incorrect flawed invalid mistaken faulty inaccurate unfounded misleading"
 )
+_TELLS = word_set("tells tell shows indicates indicate suggests suggest reveals identifies says")
 _ABLE = _INFORMATION | {"ability", "access", "enough", "way", "capability"}
 _ASSUMES = word_set("assumes presupposes presumes")
 _HARD = word_set("hard difficult tough tricky")
@@ -222,7 +223,9 @@ def too_little(words: list[str]) -> Found:
             enough = {"enough", "sufficient"} & set(before)
             if _ENOUGH & set(before) or (enough and negated(words[:i])):
                 return STRONG
-        elif at(words, i, "don't|not", "have") and _ABLE & set(words[i + 2 : i + 6]):
+        elif (word == "nothing" and _TELLS & set(words[i + 1 : i + 8])) or (
+            at(words, i, "don't|not", "have") and _ABLE & set(words[i + 2 : i + 6])
+        ):
             return STRONG
     return None
 

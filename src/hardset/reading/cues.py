@@ -45,7 +45,7 @@ _STEMS = (
     "dont ", "fails", "absent", "missing", "sorry", "inadequate", "undefined", "undisclosed",
     "indiscern", "invalid", "false", "flawed", "mistaken", "incorrect", "too ", "limited",
     "no idea", "need", "requir", "idk", "dunno", "null", "nil", "question is",
-    "out of",
+    "out of", "nothing", "obscured", "hidden", "blur", "covered", "crop", "occlu", "conceal",
 )  # fmt: skip
 
 _RULES = (*RULES, *ABSENCES)

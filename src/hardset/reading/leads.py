@@ -89,6 +89,9 @@ MODAL = word_set(
 _FITS = word_set(
     "matches fits describes corresponds aligns captures best accurately correctly reflects"
 )
+_LIKELY = word_set(
+    "supported consistent likely matches plausible appropriate suitable fitting probable reasonable"
+)
 _INITIAL = word_set("first initial initially original originally previous previously")
 
 
@@ -200,18 +203,15 @@ def _is(before: list[str], k: int) -> tuple[Verdict, int]:
         at -= 1
     subject = before[at - 1] if at else ""
     noun = _last_noun(before[:at], 18)
-    if before[k - 1] in ("it's", "that's", "its") or (
-        subject in _PRONOUNS or before[at] in ("it'd", "that'd")
-    ):
-        if noun < 0 or "," in before[noun:at]:
-            since = clause_start(before, max(0, at - 5), at)
-            return (
-                NO_VERDICT
-                if {"thought", "assumed", "guessed"} & set(before[since:at])
-                else (LEANING, "it is")
-            ), since
-    elif noun < 0 and subject in NOT:  # "it can't be B", "this isn't B"
+    if subject in NOT:  # "it can't be B", "the answer cannot be B"
         return OUT, k
+    pronoun = before[k - 1] in ("it's", "that's", "its") or (
+        subject in _PRONOUNS or before[at] in ("it'd", "that'd")
+    )
+    if pronoun and (noun < 0 or "," in before[noun:at]):
+        since = clause_start(before, max(0, at - 5), at)
+        thought = {"thought", "assumed", "guessed"} & set(before[since:at])
+        return (NO_VERDICT if thought else (LEANING, "it is")), since
     if noun >= 0:
         return _noun(before, noun), noun
     return (HEDGED, "something is"), at
@@ -328,6 +328,6 @@ def _right(span: Sequence[str]) -> Verdict:
                 if following in ("that", "which")
                 else (STATED, "said to be right")
             )
-    if {"supported", "consistent", "likely", "matches"} & set(span):
+    if _LIKELY & set(span):
         return LEANING, "said to fit"
     return NO_VERDICT

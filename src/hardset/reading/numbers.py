@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from hardset.reading import refusals
-from hardset.reading.conclusions import containers, stated
+from hardset.reading.conclusions import RETRACTED, containers, stated
 from hardset.reading.cues import cues
 from hardset.reading.words import CHINESE_DIGITS, NUMBER_WORDS, SCALES, tidy
 from hardset.records import Reading, State
@@ -208,6 +208,10 @@ def read_number(text: str, question: str = "") -> Reading:
     if len(found) == 1:
         return _answer(found.pop(), "the only number", next(iter(mentions)))
     if len(found) > 1:
+        turn = max((match.end() for match in RETRACTED.finditer(words.lower())), default=0)
+        later = _mentions(words[turn:])
+        if turn and len(set(later.values())) == 1:
+            return _answer(next(iter(later.values())), "corrected", words[turn:])
         for total in reversed(list(_TOTAL.finditer(words))):
             value = number_of((total[1] or total[2]).rstrip(".,"))
             if value is not None:
@@ -244,7 +248,7 @@ def _mentions(text: str) -> dict[str, Fraction]:
             continue
         if after.isascii() and after.isalnum():
             continue
-        if after in (".", "/") and text[end + 1 : end + 2].isdigit():
+        if after in (".", ",", "/") and text[end + 1 : end + 2].isdigit():
             continue
         if before == "-" and not text[at - 2 : at - 1].isalnum():
             written = f"-{written}"

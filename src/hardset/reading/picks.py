@@ -193,7 +193,7 @@ def _line_verdict(rest: str) -> Verdict | None:
             return (RULED_OUT if marks & set("✗✘❌") else STATED), "judged in its line"
         judged = [word for word in words if word not in _JUDGES]
         verdict = _WORD_VERDICTS.get(" ".join(judged))
-        if len(clauses) == 1 and judged in (["yes"], ["true"], ["no"], ["false"]):
+        if words is clauses[-1] and judged in (["yes"], ["true"], ["no"], ["false"]):
             verdict = STATED if judged[0] in ("yes", "true") else RULED_OUT
         if verdict is None and words is clauses[-1] and set(words[-1:]) & _LAST_WORDS:
             wrong = words[-1] != "correct" or NOT & set(words)

@@ -156,7 +156,7 @@ def _counted(asked: Sequence[str]) -> str:
     for word in asked[2:]:
         if word in _STOP:
             break
-        last = word
+        last = word if word[0].isalpha() else last
     return stem(last)
 
 
