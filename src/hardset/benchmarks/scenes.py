@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from hardset.benchmarks.declaration import Benchmark, Opener
 from hardset.errors import UsageError
+from hardset.reading.open_answers import NO_CANDIDATE
 from hardset.records import Item, Message, Metric, Reading, State
 from hardset.sources.scenes.graph import DIFFICULTIES, VERSION
 from hardset.sources.scenes.items import KINDS, SMALLEST, items
@@ -156,9 +157,20 @@ def _read_one(item: Item, text: str) -> Reading:
         return refusal
     if item.form == "number":
         return reading.read_number(text, question)
+    return _read_open(question, text)
+
+
+def _read_open(question: str, text: str) -> Reading:
+    """Read the word that answers the question, or any other one short answer, which is wrong."""
+    from hardset.reading import read_open, read_short
+
     able = answers_to(question)
-    answer = reading.read_open(text, able, question)
-    if answer.state is State.UNPARSED:  # a reply that repeats the question names what is in it
-        able = [word for word in able if word not in tokens(question)]
-        return reading.read_open(text, able, question) if able else answer
-    return answer
+    answer = read_open(text, able, question) if able else read_short(text, question)
+    if answer.state is not State.UNPARSED:
+        return answer
+    # A reply that repeats the question names what is in it.
+    rest = [word for word in able if word not in tokens(question)]
+    other = read_open(text, rest, question) if rest else answer
+    if other.state is not State.UNPARSED or answer.rule != NO_CANDIDATE:
+        return other
+    return read_short(text, question)

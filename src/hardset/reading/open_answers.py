@@ -7,7 +7,10 @@ different facts the same.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+import msgspec
 
 from hardset.reading import refusals
 from hardset.reading.conclusions import containers, stated
@@ -19,6 +22,14 @@ _KEEP_S = word_set(
     "is was this his its yes glasses bus gas class glass grass dress cross news series species "
     "lens us plus less business always perhaps tennis chess james texas paris"
 )
+
+
+NO_CANDIDATE = "no candidate"
+"""The rule of a reading that found none of the candidates in a reply."""
+
+_SHORT = 4  # words of a short answer
+_SAYS = re.compile(r"[^,;:\n]{0,100}?(?:\b(?:is|are|was|were|says|reads)|\bit's)\s+", re.IGNORECASE)
+_SEVERAL = re.compile(r"\b(?:or|and|but|maybe)\b|[,;/?\n]|[.!](?=\s)", re.IGNORECASE)
 
 
 def normalise(text: str) -> str:
@@ -113,8 +124,27 @@ def read_open(text: str, candidates: Sequence[str] = (), question: str = "") -> 
         return Reading(
             state=State.ANSWERED, answer=inside[0], rule="the only candidate", evidence=words[:200]
         )
-    rule = "several candidates" if inside else "no candidate"
+    rule = "several candidates" if inside else NO_CANDIDATE
     return Reading(state=State.UNPARSED, rule=rule, evidence=words[:200])
+
+
+def read_short(text: str, question: str = "") -> Reading:
+    """Read the one short answer that a reply to an open question states, whatever it says.
+
+    Returns:
+        answered with what is stated or what "it is" ("The answer is a table.", "It's pink.");
+        abstained; or unparsed where that is not one answer of at most four words.
+    """
+    whole = read_open(text, (), question)
+    if whole.state is not State.ANSWERED:
+        return whole
+    answer = whole.answer.strip(" .!\"'")
+    said = _SAYS.match(answer)
+    if said and whole.rule == "the whole reply":
+        answer = answer[said.end() :].strip(" \"'")
+    if _SEVERAL.search(answer) or not 0 < len(plain_words(answer)) <= _SHORT:
+        return Reading(state=State.UNPARSED, rule="no short answer", evidence=whole.evidence[:200])
+    return msgspec.structs.replace(whole, answer=answer)
 
 
 def _among(text: str, candidates: Sequence[str]) -> list[str]:
