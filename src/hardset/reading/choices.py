@@ -20,6 +20,7 @@ import msgspec
 from hardset.reading.conclusions import RETRACTED, containers, stated
 from hardset.reading.cues import cues, may_refuse
 from hardset.reading.leads import (
+    BE,
     FINAL,
     LEANING,
     NOT,
@@ -44,11 +45,17 @@ _QUOTED = re.compile(
     r"\b(?:says?|said|states?|claims?|claimed|reads?|asks?|suggests?|writes?|written):?,?\s"
     r"(?:that )?(?:\"[^\"\n]{2,300}\"|'[^'\n]{2,300}'(?!\w))"
 )
+_CLAUSES = re.compile(r"([.!?;\n,](?=\s|$)|\b(?:but|however)\b)")
+_CLAUSE_ENDS = frozenset(".!?;\n,") | {"but", "however"}
+_FIRST = re.compile(
+    r"(?![A-Za-z][:.)])[^.!?;\n,]{1,200}(?=[.!]\s|\n|,? (?:because|since|as)\b| - )"
+)
 _ORDINALS = {"fir": 1, "1st": 1, "sec": 2, "2nd": 2, "thi": 3, "3rd": 3, "fou": 4, "4th": 4,
              "fif": 5, "5th": 5}  # fmt: skip
 _NUMBERED = re.compile(
     r"\b(?:the )?(first|second|third|fourth|fifth|last|final|1st|2nd|3rd|4th|5th)"
-    r" (?:option|choice|answer|one|statement|of the (?:options|choices))\b|"
+    r"(?: (?:option|choice|answer|one|statement|of the (?:options|choices))\b|"
+    r"(?= is (?:the )?(?:right|correct|best)))|"
     r"\b(?:option|choice|answer|statement)(?: (?:number|no\.))?:? ?#?"
     r"(\d|one|two|three|four|five)\b(?![.,:]?\d)",
     re.IGNORECASE,
@@ -266,6 +273,9 @@ def _texts(text: str, options: _Options) -> list[Pick]:
                     passage.evidence,
                 )
             ]
+    opening = _FIRST.match(text)
+    if opening and (letter := options.only(opening[0])):
+        return [Pick(0, (letter,), OPENED, "opens with an option's text", opening[0])]
     if len(text) > _SHORT:
         return []
     if options.yes_no:
@@ -276,17 +286,23 @@ def _texts(text: str, options: _Options) -> list[Pick]:
         return [Pick(0, (letter,), LEANING, f"yes or no: {reading.rule}", reading.evidence)]
     affirmed: list[int] = []
     rest = text
-    for clause in re.split(r"[.!?;\n,](?=\s|$)|\b(?:but|however)\b", text):
+    denied = False
+    for clause in _CLAUSES.split(text):
+        if clause in _CLAUSE_ENDS:
+            denied = denied and clause == ","
+            continue
         if _REPORTED.search(clause):
             continue  # "Option A says that the sign is red"
         words = f" {plain(clause)} "
+        denied = denied and not BE & set(words.split())  # "isn't red, green or blue"
         inside = [i for i, option in enumerate(options.texts) if option and f" {option} " in words]
         for i in inside:
             own = f" {options.texts[i]} "
             if any(i != j and own in f" {options.texts[j]} " for j in inside):
                 continue  # "red" inside "dark red"
             before = words.partition(own)[0].split()[-4:]
-            if any(word in NOT or word.endswith("n't") for word in before):
+            if denied or any(word in NOT or word.endswith("n't") for word in before):
+                denied = True
                 continue
             affirmed.append(i)
             rest = rest.replace(clause, " ", 1) if not words.replace(own, "").strip() else rest
@@ -308,7 +324,9 @@ def _letters(text: str, options: _Options) -> list[Pick]:
     for group in groups:
         if any(start < group.start < end for start, end in quoted):
             continue
-        picks += judge(text, group, *sentences.around(group.start))
+        place = ord(group.letters[-1]) - 65
+        own = options.texts[place].partition(" ")[0] if place < len(options.texts) else ""
+        picks += judge(text, group, *sentences.around(group.start), own)
     out = {pick.letters for pick in picks if pick.strength == RULED_OUT}
     listed = len({pick.letters for pick in picks if pick.rule == "begins a line"}) > 1
     kept = []

@@ -56,9 +56,10 @@ _PREMISE = word_set("premise assumption presupposition")
 _FALSE = word_set(
     "false wrong incorrect flawed invalid mistaken faulty inaccurate unfounded misleading"
 )
+_SENT = word_set("attached uploaded provided loaded received included sent shared")
 _TELLS = word_set("tells tell shows indicates indicate suggests suggest reveals identifies says")
 _ABLE = _INFORMATION | {"ability", "access", "enough", "way", "capability"}
-_ASSUMES = word_set("assumes presupposes presumes")
+_ASSUMES = word_set("assumes presupposes presumes assume presuppose presume")
 _HARD = word_set("hard difficult tough tricky")
 _SELF = frozenset({"", "it", "ai", "model", "assistant", "i"})
 _EXACT = word_set("exact exactly precisely precise certainty definitively 100 entirely completely")
@@ -217,6 +218,9 @@ def too_little(words: list[str]) -> Found:
     for i, word in enumerate(words):
         if at(words, i, "need|needs|require|requires", "more|additional|further"):
             if _INFORMATION & set(words[i + 2 : i + 4]):
+                return STRONG
+        elif word == "no" and at(words, i + 1, "image|picture|photo|images|attachment|file"):
+            if _SENT & set(words[i + 2 : i + 6]):
                 return STRONG
         elif word in _INFORMATION:
             before = words[max(0, i - 4) : i]

@@ -284,7 +284,7 @@ def said_of(after: Sequence[str], raw: str) -> Verdict:
     first = after[0]
     if first in _WRONG:
         return RULED_OUT, "said to be wrong"
-    if first in ("✓", "✔", "✅", "correct"):
+    if first in ("✓", "✔", "✅", "correct", "accurate"):
         return STATED, "said to be right"
     if raw.isascii() and not raw.startswith(first):
         return NO_VERDICT

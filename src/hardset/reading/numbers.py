@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 from hardset.reading import refusals
 from hardset.reading.conclusions import RETRACTED, containers, stated
 from hardset.reading.cues import cues
-from hardset.reading.words import CHINESE_DIGITS, NUMBER_WORDS, SCALES, tidy
+from hardset.reading.words import CHINESE_DIGITS, NUMBER_WORDS, SCALES, tidy, words_of
 from hardset.records import Reading, State
 
 _CURRENCY = "$€£¥₹₩"
@@ -161,7 +162,8 @@ _RANGE = re.compile(r"\d\s?(?:-|to|or)\s?\d|\bbetween\b.{1,20}\band\b", re.IGNOR
 _TOTAL = re.compile(
     r"(?:=|\b(?:total|sum)(?: of)?:?|\baltogether,?|\bmak(?:ing|es)|\bgiv(?:ing|es))"
     r"\s*([\w.,/$-]{1,40})"
-    r"|([\w.,/$-]{1,40})\s(?:\w{1,20}\s)?(?:in (?:all|total)|altogether)\b",
+    rf"|(\d[\d.,]{{0,40}}|{'|'.join(NUMBER_WORDS)})\s(?:\w{{1,20}}\s)?"
+    r"(?:in (?:all|total)|altogether)\b",
     re.IGNORECASE,
 )
 _PRONOUN_ONE = re.compile(
@@ -208,6 +210,9 @@ def read_number(text: str, question: str = "") -> Reading:
     if len(found) == 1:
         return _answer(found.pop(), "the only number", next(iter(mentions)))
     if len(found) > 1:
+        counted = _counted(words, question) if len(question) < 1000 else set()
+        if len(counted) == 1:
+            return _answer(counted.pop(), "the number of what is counted", words)
         turn = max((match.end() for match in RETRACTED.finditer(words.lower())), default=0)
         later = _mentions(words[turn:])
         if turn and len(set(later.values())) == 1:
@@ -225,6 +230,16 @@ def read_number(text: str, question: str = "") -> Reading:
     ):
         return _answer(Fraction(0), "none there", words[:200])
     return Reading(state=State.UNPARSED, rule="no number", evidence=words[:200])
+
+
+def _counted(text: str, question: str) -> set[Fraction]:
+    """Return the numbers that stand before what is counted: "8 birds: 3 white, 5 black"."""
+    asked = refusals.counted(words_of(question))
+    if not asked:
+        return set()
+    words = words_of(text[:2000])
+    before = [one for one, other in pairwise(words) if refusals.stem(other) == asked]
+    return {value for word in before if (value := number_of(word)) is not None}
 
 
 def _in_passage(text: str) -> Fraction | None:
@@ -255,7 +270,9 @@ def _mentions(text: str) -> dict[str, Fraction]:
         value = number_of(written)
         if value is not None:
             found[written] = value
-    words = re.findall(r"[a-z]+", _PRONOUN_ONE.sub(" - ", text).lower())
+    lowered = _PRONOUN_ONE.sub(" - ", text.lower())
+    lowered = lowered.replace("a couple of", "two").replace("a single", "one")
+    words = re.findall(r"[a-z]+", lowered)
     if not _SPOKEN_WORDS.isdisjoint(words):
         found |= _spoken_in(words)
     if not text.isascii():

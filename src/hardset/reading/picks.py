@@ -71,8 +71,8 @@ class Pick(NamedTuple):
     evidence: str
 
 
-def judge(text: str, group: Group, start: int, end: int) -> list[Pick]:
-    """Judge a group of letters in its sentence, which is text[start:end]."""
+def judge(text: str, group: Group, start: int, end: int, own: str = "") -> list[Pick]:
+    """Judge a group of letters in its sentence, text[start:end]; `own` begins the option's text."""
     stop = min(end, group.end + 100)
     raw = text[group.end : stop].lstrip(CLOSING)
     before = words_of(text[max(start, group.start - 160) : group.start])
@@ -81,6 +81,8 @@ def judge(text: str, group: Group, start: int, end: int) -> list[Pick]:
     after = words_of(text[group.end : stop])
     while after[:1] in (["option"], ["choice"]):
         del after[0]
+    if own in ("yes", "no") and after[1:2] == [own] and after[0] in (":", "-"):
+        after, raw = [], ""  # "B: No, it is red" gives the option's text
     evidence = text[max(start, group.start - 60) : min(end, group.end + 40)].strip()
     letters = tuple(dict.fromkeys(group.letters))
     lead, said = lead_of(before), said_of(after, raw)
@@ -211,16 +213,13 @@ def _is_supposed(before: Sequence[str], after: Sequence[str]) -> bool:
     if conceded >= 0 and "," not in before[conceded:]:
         return True
     at = max((i for i, word in enumerate(before) if word in _SUPPOSED), default=-1)
-    if at < 0 or before[at + 1 : at + 3] in (
-        ["i", "had"],
-        ["i", "must"],
-        ["i", "were"],
-        ["forced", "to"],
-        ["i", "have"],
-    ):
+    pressed = before[at + 1 : at + 2] == ["forced"] or (
+        before[at + 1 : at + 2] == ["i"] and before[at + 2] in ("had", "must", "were", "have")
+    )
+    if at < 0 or pressed:
         return False
     rest = before[at:]
     if "," not in rest:
         return True
     main = rest[rest.index(",") :]
-    return bool({"would", "could"} & set(main)) or not (set(main) & (NOUNS | CHOOSE | BE))
+    return bool({"would", "could", "i'd"} & set(main)) or not (set(main) & (NOUNS | CHOOSE | BE))

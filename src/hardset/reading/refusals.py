@@ -127,7 +127,7 @@ def _takes_for_granted(question: str, cue: Cue) -> bool:
     head = things[-1] if things else ""
     if yes_no and _EXISTS & set(asked[:4]) and head in stems:
         return False  # "Is there a dog?"
-    if asked[:2] == ["how", "many"] and head and head == _counted(asked):
+    if asked[:2] == ["how", "many"] and head and head == counted(asked):
         return False  # "How many dogs?"
     if asked[:2] == ["how", "many"] and absent == ("none",):
         return False
@@ -138,7 +138,11 @@ def _takes_for_granted(question: str, cue: Cue) -> bool:
         return not yes_no and not denies and head in stems and head not in _LITTLE
     if {"nobody", "one", "person", "people"} & set(absent):
         return bool(_PERSON & {stem(word) for word in asked}) and asked[:1] != ["who"]
-    return not absent or absent == ("none",) or bool(set(things) & (set(stems) - _LITTLE))
+    return (
+        not absent
+        or absent == ("none",)
+        or bool(set(things) & ((set(stems) - _LITTLE) | _asked(question)))
+    )
 
 
 def _takes_for_granted_chinese(question: str, thing: str) -> bool:
@@ -150,8 +154,10 @@ def _takes_for_granted_chinese(question: str, thing: str) -> bool:
     return not thing or thing[:2] in question or thing[:1] in question
 
 
-def _counted(asked: Sequence[str]) -> str:
+def counted(asked: Sequence[str]) -> str:
     """Return what "how many ..." counts: the last word before a verb or preposition."""
+    if tuple(asked[:2]) != ("how", "many"):
+        return ""
     last = ""
     for word in asked[2:]:
         if word in _STOP:

@@ -48,7 +48,7 @@ _AUXILIARIES = word_set("is are was were does do did has have can could will wou
 _BOTH = re.compile(r"\byes\s*(?:and|or|/|&)\s*no\b|\bno\s*(?:and|or|/)\s*yes\b|是.{0,2}也不是")
 _NUMBERED = re.compile(r"no\.\s*\d+\W*", re.IGNORECASE)
 _CLOSING = re.compile(
-    r"(?:[,:;-]|\b(?:so|but|therefore|thus|say|because|hence|actually|wait|then)\b)[\s,]*[\"'(]?"
+    r"(?:[,:;-]|\b(?:so|but|therefore|thus|say|because|hence|actually|wait|then|like)\b)[\s,]*[\"'(]?"
     r"(yes|no|nope|yeah|yep)[\"')]?[\s.!]*$",
     re.IGNORECASE,
 )
