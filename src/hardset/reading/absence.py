@@ -20,13 +20,13 @@ from hardset.reading.cue_words import (
     negated,
     past_adverbs,
 )
-from hardset.reading.words import word_set
+from hardset.reading.words import NUMBER_WORDS, word_set
 
-_LACKS = word_set("doesn't don't didn't does do did not fails fail")
+_LACKS = word_set("doesn't don't didn't does do did not fails fail failed")
 _SHOWS = word_set(
     "show shows contain contains provide provides include includes depict depicts have has "
     "feature features display displays reveal specify indicate mention mentions give gives "
-    "allow offer offers state clarify support list lists name tell"
+    "allow offer offers state clarify support list lists name tell load appear"
 )
 _STOP = word_set(
     "in on at of from to visible present shown seen here there anywhere , depicted that which "
@@ -41,6 +41,7 @@ _BEFORE_NO = frozenset(
     {",", "but", "shows", "contains", "has", "includes", "depicts", "see", "features", "with"}
 )
 _DETERMINERS = word_set("a an the any such actual not single be")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 _MERELY = word_set("the only just yet very")
 
 
@@ -101,8 +102,12 @@ def premise_denied(words: list[str]) -> Found:
     if at(words, 0, "no") and 1 < len(words) < 5:
         return (True, tuple(words[1:]))
     for i, word in enumerate(words):
+        if at(words, i, "none|neither", "of"):
+            return (True, ("none",))
         if word in CANNOT or not (word in NOT or word.endswith("n't")) or i + 1 == len(words):
             continue
+        if at(words, i + 1, "have|has|contain|wear|own"):
+            return (True, _thing(words[i + 2 :]))
         doing = words[i + 1].endswith("ing")
         thing = words[i + 2 :] if doing else words[i + 1 :]
         if at(thing, 0, "anything|anyone|nothing"):
@@ -113,6 +118,14 @@ def premise_denied(words: list[str]) -> Found:
             return (True, _thing(thing)[:2] or (words[i + 1],))
         if words[i + 1] not in _MERELY:
             return (True, (words[i + 1],))
+    return None
+
+
+def too_few(words: list[str]) -> Found:
+    """Match "there are only two dogs": refuses what asks about the third."""
+    for i, word in enumerate(words[:-1]):
+        if word in ("only", "just") and (number := NUMBER_WORDS.get(words[i + 1], 0)) > 0:
+            return (True, _ORDINALS[number:])
     return None
 
 

@@ -20,7 +20,8 @@ from hardset.reading.words import tidy, without_thoughts
 from hardset.records import Reading, State
 
 _LABEL = re.compile(
-    r"(?:.*,)?\s*[\"']?(?:the )?(?:final[ _])?answer[\"']?\s*(?:is\b|[:=])\s*", re.IGNORECASE
+    r"(?:.*,)?\s*[\"']?(?:the )?(?:final[ _])?answer[\"']?\s*(?:is\b|[:=])\s*|[a-z]\s?=\s*",
+    re.IGNORECASE,
 )
 
 

@@ -27,6 +27,7 @@ from hardset.reading.leads import (
     OPENED,
     REFUSED,
     RULED_OUT,
+    RULES_OUT,
     STATED,
     UNSURE,
 )
@@ -45,6 +46,7 @@ _QUOTED = re.compile(
     r"\b(?:says?|said|states?|claims?|claimed|reads?|asks?|suggests?|writes?|written):?,?\s"
     r"(?:that )?(?:\"[^\"\n]{2,300}\"|'[^'\n]{2,300}'(?!\w))"
 )
+_AGAINST = NOT | RULES_OUT
 _CLAUSES = re.compile(r"([.!?;\n,](?=\s|$)|\b(?:but|however)\b)")
 _CLAUSE_ENDS = frozenset(".!?;\n,") | {"but", "however"}
 _FIRST = re.compile(
@@ -301,7 +303,7 @@ def _texts(text: str, options: _Options) -> list[Pick]:
             if any(i != j and own in f" {options.texts[j]} " for j in inside):
                 continue  # "red" inside "dark red"
             before = words.partition(own)[0].split()[-4:]
-            if denied or any(word in NOT or word.endswith("n't") for word in before):
+            if denied or any(word in _AGAINST or word.endswith("n't") for word in before):
                 denied = True
                 continue
             affirmed.append(i)

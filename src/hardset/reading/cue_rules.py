@@ -57,6 +57,8 @@ _FALSE = word_set(
     "false wrong incorrect flawed invalid mistaken faulty inaccurate unfounded misleading"
 )
 _SENT = word_set("attached uploaded provided loaded received included sent shared")
+_IMAGES = word_set("image picture photo images pictures photos file")
+_GUESSING = "identify|speculate|comment|make|guess|assume"
 _TELLS = word_set("tells tell shows indicates indicate suggests suggest reveals identifies says")
 _ABLE = _INFORMATION | {"ability", "access", "enough", "way", "capability"}
 _ASSUMES = word_set("assumes presupposes presumes assume presuppose presume")
@@ -242,7 +244,9 @@ def declines(words: list[str]) -> Found:
             return STRONG
         if mine and word in ("won't", "not") and _DECLINED & set(words[i + 1 : i + 2]):
             return STRONG
-        if mine and word == "don't" and at(words, i + 1, "identify|speculate|comment"):
+        if mine and word == "don't" and at(words, i + 1, _GUESSING):
+            return STRONG
+        if at(words, i, "provide|upload|share|attach|send") and _IMAGES & set(words[i + 1 : i + 4]):
             return STRONG
         if at(words, i, "rather", "not"):
             return STRONG

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from hardset.reading.absence import ABSENCES, premise_denied
+from hardset.reading.absence import ABSENCES, premise_denied, too_few
 from hardset.reading.cue_rules import RULES
 from hardset.reading.cue_words import own_words
 from hardset.reading.words import TRADITIONAL, Sentences, words_of
@@ -45,11 +45,12 @@ _STEMS = (
     "dont ", "fails", "absent", "missing", "sorry", "inadequate", "undefined", "undisclosed",
     "indiscern", "invalid", "false", "flawed", "mistaken", "incorrect", "too ", "limited",
     "no idea", "need", "requir", "idk", "dunno", "null", "nil", "question is",
-    "out of", "nothing", "obscured", "hidden", "blur", "covered", "crop", "occlu", "conceal",
+    "out of", "nothing", "provide ", "upload", "share ", "attach", "send ", "failed", "only ",
+    "just ", "obscured", "hidden", "blur", "covered", "crop", "occlu", "conceal",
 )  # fmt: skip
 
 _RULES = (*RULES, *ABSENCES)
-_WITH_PREMISES = (*_RULES, ("premise denied", premise_denied))
+_WITH_PREMISES = (*_RULES, ("premise denied", premise_denied), ("too few", too_few))
 
 _LONGEST = 1200  # characters of a sentence that are looked at
 _QUOTED = re.compile(r"\"[^\"\n]{0,200}\"|(?<![\w'])'[^'\n]{1,200}'(?!\w)")

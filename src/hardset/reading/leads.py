@@ -26,7 +26,7 @@ OUT: Verdict = (RULED_OUT, "ruled out")
 
 NOUNS = word_set(
     "answer answers ans choice option response conclusion selection pick solution verdict "
-    "guess bet prediction decision result candidate final winner"
+    "antwort respuesta risposta guess bet prediction decision result candidate final winner"
 )
 _FINAL_NOUNS = word_set("conclusion verdict final")
 FILL = word_set(
@@ -34,10 +34,10 @@ FILL = word_set(
     "certainly indeed simply therefore thus hence so best correct right closest "
     "obviously surely actually only just either both evidently really also still maybe "
     "perhaps possibly presumably rather letters statement thing answer's ok okay well yes "
-    "again now naturally apparently remaining"
+    "again now naturally apparently remaining correcta"
 )
 DOUBT = word_set("maybe perhaps possibly might could may")
-BE = word_set("is are was be being equals becomes remains it's that's its s")
+BE = word_set("ist es is are was be being equals becomes remains it's that's its s")
 _MODALS = word_set(
     "would must should could might may can will has have to only needs got probably most "
     "likely i'd it'd that'd"

@@ -37,6 +37,10 @@ _FRAC = re.compile(r"\\[dt]?frac\s*\{?\s*(-?\d{1,40})\s*\}?\s*\{?\s*(-?\d{1,40})
 _TIMES = re.compile(
     r"\\(?:times|cdot)\s*10\s*\^\s*\{?(-?\d{1,2})\}?|[x×*]\s*10\s*\^\s*\{?(-?\d{1,2})\}?"
 )
+_PART = {"t": 3, "q": 4, "f": 5}
+_PARTS = re.compile(
+    r"\b(one|two|three|four)[ -](thirds?|quarters?|fifths?)\b(?! of an hour)", re.IGNORECASE
+)
 _SCALE = {**SCALES, "k": 1000, "bn": 10**9}
 
 
@@ -77,7 +81,7 @@ def quantity(text: str) -> tuple[Fraction | None, str]:
 
 def _flat(text: str) -> str:
     """Return a text in small letters without LaTeX, wrappers and outer marks."""
-    text = tidy(text).lower().strip()
+    text = _parts(tidy(text).lower().strip())
     if "\\" in text:
         text = (
             _FRAC.sub(r"\1/\2", text)
@@ -100,6 +104,15 @@ def _flat(text: str) -> str:
     if text.startswith("$") and text.endswith("$") and len(text) > 2:
         text = text[1:-1]
     return text.strip("\"' \t\n=~≈").removesuffix(".").strip()
+
+
+def _parts(text: str) -> str:
+    """Write "three quarters" as 3/4."""
+    if "quarter" not in text and "third" not in text and "fifth" not in text:
+        return text
+    return _PARTS.sub(
+        lambda part: f"{NUMBER_WORDS[part[1].lower()]}/{_PART[part[2][0].lower()]}", text
+    )
 
 
 def _unit(unit: str) -> str:
@@ -183,7 +196,7 @@ def read_number(text: str, question: str = "") -> Reading:
         answered with the number in plain decimals (or as a fraction that has none); abstained;
         or unparsed.
     """
-    words = tidy(text)
+    words = _parts(tidy(text))
     if not words:
         return Reading(state=State.UNPARSED, rule="empty")
     whole = number_of(words)

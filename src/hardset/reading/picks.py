@@ -207,13 +207,15 @@ def _line_verdict(rest: str) -> Verdict | None:
 
 def _is_supposed(before: Sequence[str], after: Sequence[str]) -> bool:
     """Whether the letter is only supposed: "if the answer is A", "the answer would be A if"."""
+    if before[:1] == ["had"] and {"been", "had"} & set(before[1:]):
+        return max((i for i, word in enumerate(before) if word == ","), default=0) > len(before) - 5
     if "if" in after[:1] and "guess" not in after[:7] and "choose" not in after[:7]:
         return True
     conceded = max((i for i, word in enumerate(before) if word in _CONCEDED), default=-1)
     if conceded >= 0 and "," not in before[conceded:]:
         return True
     at = max((i for i, word in enumerate(before) if word in _SUPPOSED), default=-1)
-    pressed = before[at + 1 : at + 2] == ["forced"] or (
+    pressed = before[at + 1 : at + 2] in (["forced"], ["pressed"], ["needed"]) or (
         before[at + 1 : at + 2] == ["i"] and before[at + 2] in ("had", "must", "were", "have")
     )
     if at < 0 or pressed:

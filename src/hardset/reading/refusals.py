@@ -131,6 +131,8 @@ def _takes_for_granted(question: str, cue: Cue) -> bool:
         return False  # "How many dogs?"
     if asked[:2] == ["how", "many"] and absent == ("none",):
         return False
+    if absent == ("none",):
+        return not yes_no
     if cue.rule == "not shown":
         return not (yes_no and _EXISTS & set(asked))
     if cue.rule == "premise denied":
@@ -138,11 +140,7 @@ def _takes_for_granted(question: str, cue: Cue) -> bool:
         return not yes_no and not denies and head in stems and head not in _LITTLE
     if {"nobody", "one", "person", "people"} & set(absent):
         return bool(_PERSON & {stem(word) for word in asked}) and asked[:1] != ["who"]
-    return (
-        not absent
-        or absent == ("none",)
-        or bool(set(things) & ((set(stems) - _LITTLE) | _asked(question)))
-    )
+    return not absent or not (set(stems) - _LITTLE | _asked(question)).isdisjoint(things)
 
 
 def _takes_for_granted_chinese(question: str, thing: str) -> bool:
@@ -227,7 +225,7 @@ def _answers_anyway(text: str, cue: Cue, question: str) -> bool:
 
 def _says_more(text: str, cue: Cue) -> bool:
     """Whether anything is said beside a weak cue ("not sure"), other than why."""
-    for clause in re.split(r"[,.;:!?\n]|\b(?:but|however|although|though|yet)\b|但|不过", text):
+    for clause in re.split(r"[,.;:!?()\n]|\b(?:but|however|although|though|yet)\b|但|不过", text):
         words = words_of(clause)
         if not words or _REASON & set(words) or words[0] in ("sorry", "i'm", "hmm", "well"):
             continue

@@ -41,6 +41,7 @@ _STRUCK = re.compile(r"~~[^~\n]{1,400}~~")
 _EMPHASIS = re.compile(r"(?<![\w*_])[*_]{1,3}(?=[^\s*_])|(?<=[^\s*_])[*_]{1,3}(?![\w*_])")
 _HEADING = re.compile(r"^[ \t]{0,3}(?:#{1,6}[ \t]+|>[ \t]?|[-*+•][ \t]+|```\w*$)", re.MULTILINE)
 _TAG = re.compile(r"</?(?:b|i|u|em|strong|code|span|p|div|br|mark|sup|sub)\b[^<>\n]{0,80}>", re.I)
+_OTHER_TAG = re.compile(r"</?[A-Za-z]\w{1,24}>")
 _SPECIAL = re.compile(r"<\|[a-z_]{1,30}\|>")
 _LATEX_TEXT = re.compile(
     r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|mbox|rm|bf)\s*\{([^{}]{0,400})\}"
@@ -69,7 +70,7 @@ def tidy(text: str) -> str:
     if "<" in text or "[/T" in text or "▷" in text:
         text = without_thoughts(text)
         if "<" in text:
-            text = _SPECIAL.sub(" ", _TAG.sub(" ", text))
+            text = _OTHER_TAG.sub("\n", _SPECIAL.sub(" ", _TAG.sub(" ", text)))
     if "\\" in text:
         text = _LATEX_MARKS.sub(" ", _LATEX_TEXT.sub(r"\1", _FRACTION.sub(r"\1/\2", text)))
     if "~~" in text:

@@ -62,6 +62,7 @@ _JUDGED = {
     "false": "no",
     "wrong": "no",
 }
+_IDEOGRAPH = re.compile("[\u4e00-\u9fff]")
 _CHINESE_YES = re.compile(r"(?:是的?|对的?|有的?|没错|正确|可以|能|存在)(?:$|[\s,.!])")
 _CHINESE_NO = re.compile(r"(?:不是|否|不对|没有|不(?!过)|错误|无|并没有|并非)")
 
@@ -159,7 +160,7 @@ def _everything_said(text: str) -> list[_Said]:
 
 def _opening(sentence: str) -> str:
     """Read the word that opens a sentence, perhaps behind "so", "well", "I would say"."""
-    if not sentence.isascii():
+    if _IDEOGRAPH.search(sentence):
         return _chinese(sentence)
     words = words_of(sentence[:120])
     for i, word in enumerate(words[:6]):
@@ -179,7 +180,7 @@ def _opening(sentence: str) -> str:
             and word in ("definitely", "certainly", "absolutely", "probably", "course")
         ):
             return "no"
-        if word in _ALONE and not after:
+        if word in _ALONE and (not after or (after == "," and word != "sure")):
             return _ALONE[word]
         if word == "course" and i and words[i - 1] == "of":
             return "no" if after == "not" else "yes"
@@ -210,7 +211,7 @@ def _statement(text: str, question: str) -> Reading:
     clause = max(told, key=lambda words: len(asked & content(words_of(words))))
     if "?" in clause:
         return unparsed
-    if not clause.isascii():
+    if _IDEOGRAPH.search(clause):
         denied = re.search("没|不|无|否", clause)
         if denied:
             return _answer("no", "denied", clause)
