@@ -12,7 +12,7 @@ SRC = Path(__file__).resolve().parents[1] / "src" / "hardset"
 FLOORS = {
     6: {"cli", "doctor", "__main__"},
     5: {"run", "building"},
-    4: {"judging", "agents", "review", "reports", "exports"},
+    4: {"judging", "agents", "review", "reports", "exports", "outcomes"},
     3: {"ask", "models", "benchmarks"},
     2: {"reading", "sources", "images"},
     1: {"records", "errors", "metrics", "lowresource"},

@@ -12,9 +12,10 @@ from hardset.benchmarks.declaration import Benchmark
 from hardset.errors import UsageError
 from hardset.metrics import accuracy, estimate
 from hardset.models import make_model
+from hardset.outcomes import settle
 from hardset.records import Failure, Image, Item, Prompt, Reading, Reply, State
 from hardset.reports.folder import read_folder, safe_name
-from hardset.run import Settings, evaluate, settle, walk
+from hardset.run import Settings, evaluate, walk
 
 
 class Parity(Benchmark):

@@ -31,27 +31,14 @@ from hardset.ask import INTERRUPTED, Asked, Limits, Model, Store, Tally, ask
 from hardset.benchmarks.declaration import Benchmark
 from hardset.errors import UsageError
 from hardset.images import Library
-from hardset.records import (
-    Image,
-    Item,
-    Judged,
-    Message,
-    Metric,
-    Outcome,
-    Prompt,
-    Reading,
-    Reply,
-    Sampling,
-    State,
-)
+from hardset.outcomes import read_off
+from hardset.records import Image, Item, Message, Metric, Prompt, Sampling, State
 from hardset.reports import folder
 
 if TYPE_CHECKING:
     import polars as pl
 
     from hardset.reports.runs import RunView
-
-CHUNK = 2048  # items read off, and rows turned into columns, at a time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,123 +139,6 @@ def _without_images(message: Message) -> Message:
     )
 
 
-def settle(benchmark: Benchmark, item: Item, repeat: int, reply: Reply) -> Outcome:
-    """Turn one reply, or the failure in its place, into the row's outcome."""
-    judged: dict[str, Judged] = {}
-    reason = ""
-    if reply.failure is not None:
-        state, reason = reply.failure.state, reply.failure.reason
-    elif reply.finish == "content_filter":
-        state, reason = State.PROVIDER_REFUSED, "the endpoint's content filter ended the reply"
-    elif reply.finish == "length":
-        state, reason = State.TRUNCATED, "cut off by the token limit"
-    else:
-        try:
-            judged = benchmark.judge(item, reply.text)
-            state = next(iter(judged.values())).reading.state
-        except Exception as error:  # a plug-in's reader: the row is unparsed, the run goes on
-            judged = {}
-            state, reason = State.UNPARSED, f"the reader failed: {type(error).__name__}: {error}"
-    if not judged:
-        judged = {name: Judged(reading=Reading(state=state)) for name in benchmark.readings}
-    return Outcome(
-        item=item.id,
-        repeat=repeat,
-        state=state,
-        readings=judged,
-        reason=reason,
-        text=reply.text,
-        finish=reply.finish,
-    )
-
-
-def row(index: int, item: Item, outcome: Outcome, picture: str = "") -> dict[str, Any]:
-    """Flatten an item and its outcome into one row of `outcomes.parquet`.
-
-    `index` is the item's position; a row is one (index, repeat). The columns are these names,
-    then four for each further reading, then one for each tag.
-    """
-    (_, first), *others = outcome.readings.items()
-    flat: dict[str, Any] = {
-        "index": index,
-        "item": item.id,
-        "repeat": outcome.repeat,
-        "state": outcome.state.value,
-        "answer": first.reading.answer,
-        "rule": first.reading.rule,
-        "evidence": first.reading.evidence,
-        "right": first.right,
-        "reason": outcome.reason,
-        "reply": outcome.text,
-        "finish": outcome.finish,
-        "answerable": item.answerable,
-        "gold": item.answer,
-        "form": item.form,
-        "category": item.category,
-        "pair": item.pair,
-        "role": item.role,
-        "parent": item.parent,
-        "group": item.group,
-        "source": item.source,
-        "sha256": picture,
-        "question": item.question,
-    }
-    for name, judged in others:
-        flat[f"{name}_state"] = judged.reading.state.value
-        flat[f"{name}_answer"] = judged.reading.answer
-        flat[f"{name}_rule"] = judged.reading.rule
-        flat[f"{name}_right"] = judged.right
-    for tag, value in item.tags.items():
-        flat.setdefault(tag, value)
-    return flat
-
-
-def read_off(
-    benchmark: Benchmark,
-    settings: Settings,
-    replies: Callable[[int, int], Sequence[Reply]],
-    pictures: Callable[[int, int], Sequence[str]],
-) -> pl.DataFrame:
-    """Walk the items again and read every reply off: the outcomes as columns, in item order.
-
-    `replies(start, stop)` returns the replies of that stretch of the walk, and
-    `pictures(start, stop)` the sha256 of each one's first image, "" where there is none.
-    """
-    import polars as pl
-
-    frames = []
-    walked = walk(benchmark, settings)
-    start = 0
-    while chunk := list(itertools.islice(walked, CHUNK)):
-        stop = start + len(chunk)
-        rows = [
-            row(
-                position // settings.repeats,
-                item,
-                settle(benchmark, item, prompt.repeat, reply),
-                picture,
-            )
-            for position, (item, prompt), reply, picture in zip(
-                range(start, stop), chunk, replies(start, stop), pictures(start, stop), strict=True
-            )
-        ]
-        names = dict.fromkeys(itertools.chain.from_iterable(rows))
-        frames.append(
-            pl.DataFrame(
-                {name: [line.get(name, _EMPTY.get(name, "")) for line in rows] for name in names},
-                schema_overrides={"index": pl.UInt32, "repeat": pl.UInt16},
-            )
-        )
-        start = stop
-    if not frames:
-        raise UsageError(f"{benchmark.name} gave no items; check the data and --limit")
-    joined = pl.concat(frames, how="diagonal")
-    return joined.with_columns(pl.col(pl.String).fill_null(""))
-
-
-_EMPTY: dict[str, Any] = {"right": False, "answerable": True}
-
-
 def evaluate(
     benchmark: Benchmark,
     model: Model,
@@ -292,7 +162,9 @@ def evaluate(
         if run.stopped == INTERRUPTED:
             return run
         fetch = partial(run.asked.fetch, store)
-        run.outcomes = read_off(benchmark, settings, fetch, run.asked.first_images)
+        run.outcomes = read_off(
+            benchmark, walk(benchmark, settings), settings.repeats, fetch, run.asked.first_images
+        )
     run.metrics = benchmark.measure(run.outcomes)
     run.manifest = manifest(run, model)
     run.folder = folder.new_folder(settings.runs, benchmark.name, model.name, run.started)

@@ -68,5 +68,5 @@ class Benchmark:
         }
 
     def measure(self, outcomes: pl.DataFrame) -> list[Metric]:
-        """Compute the metrics from the outcome columns (see `run.row`)."""
+        """Compute the metrics from the outcome columns (see `outcomes.row`)."""
         raise NotImplementedError
