@@ -20,7 +20,7 @@ from hardset.reading.words import tidy, without_thoughts
 from hardset.records import Reading, State
 
 _LABEL = re.compile(
-    r"(?:.*,)?\s*[\"']?(?:the )?(?:final[ _])?answer[\"']?\s*(?:is\b|[:=])\s*|[a-z]\s?=\s*",
+    r"(?:.*,)?\s*[\"']?(?:the )?(?:final[ _])?answer[\"']?\s*(?:is\b|[:=])\s*",
     re.IGNORECASE,
 )
 
