@@ -33,7 +33,8 @@ def mmr_file(folder: Path, pairs: int = 4) -> Path:
         {
             "id": f"attribute/number/{pair:02d}",
             "image": f"{pair}.jpg",
-            "question": f"{kind}: How many cats are on mat {pair}?\nA. {pair}\nB. none\nC. a dog\nD. nine",
+            "question": f"{kind}: How many cats are on mat {pair}?\n"
+            f"A. {pair}\nB. none\nC. a dog\nD. nine",
             "ground_truth": "A",
             "question_type": kind,
         }
