@@ -82,7 +82,7 @@ def not_shown(words: list[str]) -> Found:
                 return (True, _subject(words[:i]))
         said_of = i > 0 and (words[i - 1] in BE or words[i - 1].endswith("ly"))
         ends = i + 1 == len(words) or at(words, i + 1, "from|in|,|so|and")
-        if word in _COVERED and said_of and ends:
+        if said_of and ((word in _COVERED and ends) or words[i:] == ["cut", "off"]):
             return (True, _subject(words[:i]))
         if at(words, i, "out", "of", "frame|view|sight|shot"):
             return (True, _subject(words[:i]))
@@ -110,7 +110,7 @@ def premise_denied(words: list[str]) -> Found:
             return (True, _thing(words[i + 2 :]))
         doing = words[i + 1].endswith("ing")
         thing = words[i + 2 :] if doing else words[i + 1 :]
-        if at(thing, 0, "anything|anyone|nothing"):
+        if {"anything", "anyone", "nothing"} & set(thing[:2]):
             continue
         if at(thing, 0, "a|an|any"):
             return (True, _thing(thing)[:2])

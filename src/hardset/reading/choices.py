@@ -275,6 +275,15 @@ def _texts(text: str, options: _Options) -> list[Pick]:
                     passage.evidence,
                 )
             ]
+    form = f"{plain(text)} "
+    begun = [
+        letter
+        for letter, option in zip(options.letters, options.texts, strict=True)
+        if (option.startswith(form) and form.count(" ") > 2)
+        or (option.startswith(("yes ", "no ")) and form.startswith(f"{option} "))
+    ]
+    if len(begun) == 1:
+        return [Pick(0, (begun[0],), LEANING, "begins like an option's text", text)]
     opening = _FIRST.match(text)
     if opening and (letter := options.only(opening[0])):
         return [Pick(0, (letter,), OPENED, "opens with an option's text", opening[0])]
@@ -362,4 +371,11 @@ def _with_text(text: str, pick: Pick, options: _Options) -> Pick:
     other = options.only(behind) if behind else ""
     if other and other != pick.letters[0]:
         return pick._replace(rule=_DISAGREE)
+    place = ord(pick.letters[0]) - 65
+    own = options.texts[place] if place < len(options.texts) else ""
+    given = other or (own and plain(behind).startswith(own))
+    if pick.rule == "begins a line" and len(behind) < 60 and not given:
+        cue = next(cues(behind), None) if may_refuse(behind.lower()) else None
+        if cue is not None and cue.strong and cue.absent is None:
+            return pick._replace(letters=_ABSTAIN, rule=cue.rule)  # "A. I don't know"
     return pick

@@ -34,7 +34,7 @@ _KNOW = word_set(
     "discuss give given fulfil fulfill specify specified guess count counted pinpoint choose "
     "select pick reveal share disclose estimate estimated observe observed perceive respond "
     "predict gauge detect evaluate evaluated proceed be made drawn reached open load knowing "
-    "telling determining saying"
+    "telling determining saying processed loaded rendered"
 )
 _SURE = word_set("sure certain confident positive")
 _SPEAKER = word_set(
@@ -67,10 +67,12 @@ _SELF = frozenset({"", "it", "ai", "model", "assistant", "i"})
 _EXACT = word_set("exact exactly precisely precise certainty definitively 100 entirely completely")
 _BEFORE_SURE = word_set("for be fully absolutely")
 _LISTED = word_set("listed among given provided here available included present there options")
-_OPTIONS = word_set("above options choices these answers given provided")
+_OPTIONS = word_set("listed mentioned above options choices these answers given provided")
 _APPLIES = word_set("correct right match matches fits fit applies apply true")
 _AROUND_ANSWER = frozenset({",", ":", "-", "answer", "final", "is", "the"})
-_AFTER_UNKNOWN = word_set(", from based to without in because as since - if")
+_AFTER_UNKNOWN = word_set(
+    "/ ? at for here given and or but so what who , from based to without in because as since - if"
+)
 _DECLINED = word_set("answer comfortable identify guess speculate going comment")
 
 
@@ -198,6 +200,8 @@ def unanswerable(words: list[str]) -> Found:
 
 def _is_predicate(words: Sequence[str], i: int) -> bool:
     """Whether "unknown" at words[i] is said of something, and is not "an unknown soldier"."""
+    if words[i] == "unknown" and i + 1 < len(words) and words[i + 1] not in _AFTER_UNKNOWN:
+        return False  # "an unknown soldier"
     if i:
         return words[i - 1] in BE or words[i - 1] in ADVERBS or words[i - 1] in (":", ",")
     return len(words) == 1 or words[1] in _AFTER_UNKNOWN
@@ -221,6 +225,8 @@ def too_little(words: list[str]) -> Found:
         if at(words, i, "need|needs|require|requires", "more|additional|further"):
             if _INFORMATION & set(words[i + 2 : i + 4]):
                 return STRONG
+        elif word in ("blank", "corrupted") and _IMAGES & set(words[max(0, i - 5) : i]):
+            return STRONG
         elif word == "no" and at(words, i + 1, "image|picture|photo|images|attachment|file"):
             if _SENT & set(words[i + 2 : i + 6]):
                 return STRONG
@@ -247,6 +253,8 @@ def declines(words: list[str]) -> Found:
         if mine and word == "don't" and at(words, i + 1, _GUESSING):
             return STRONG
         if at(words, i, "provide|upload|share|attach|send") and _IMAGES & set(words[i + 1 : i + 4]):
+            return STRONG
+        if at(words, i, "my|our", "guidelines|policy|policies") and "against" in words[:i]:
             return STRONG
         if at(words, i, "rather", "not"):
             return STRONG

@@ -46,7 +46,8 @@ _STEMS = (
     "indiscern", "invalid", "false", "flawed", "mistaken", "incorrect", "too ", "limited",
     "no idea", "need", "requir", "idk", "dunno", "null", "nil", "question is",
     "out of", "nothing", "provide ", "upload", "share ", "attach", "send ", "failed", "only ",
-    "just ", "obscured", "hidden", "blur", "covered", "crop", "occlu", "conceal",
+    "just ", "guidelines", "polic", "blank", "corrupt", "cut off", "obscured", "hidden", "blur",
+    "covered", "crop", "occlu", "conceal",
 )  # fmt: skip
 
 _RULES = (*RULES, *ABSENCES)

@@ -30,7 +30,7 @@ _VALUE = re.compile(
     rf"(?P<number>{_NUMERAL})(?P<exponent>e[-+]?\d{{1,2}})?"
     rf"(?:\s?/\s?(?P<below>\d{{1,40}}(?:\.\d{{1,40}})?))?"
     rf"(?:\s?(?P<scale>hundred|thousand|million|billion|k|bn)\b)?"
-    rf"\s?(?P<unit>{_UNIT}|[{_CURRENCY}])?\.?"
+    rf"\s?(?:(?P<unit>{_UNIT}|[{_CURRENCY}])(?:\^?\{{?[23]\}}?)?)?\.?"
 )
 _MIXED = re.compile(r"(?P<whole>\d{1,40})\s+(?P<top>\d{1,10})/(?P<below>\d{1,10})")
 _FRAC = re.compile(r"\\[dt]?frac\s*\{?\s*(-?\d{1,40})\s*\}?\s*\{?\s*(-?\d{1,40})\s*\}?")

@@ -62,6 +62,7 @@ _JUDGED = {
     "false": "no",
     "wrong": "no",
 }
+_PARTICLES = word_set("on off up down in out over")
 _IDEOGRAPH = re.compile("[\u4e00-\u9fff]")
 _CHINESE_YES = re.compile(r"(?:是的?|对的?|有的?|没错|正确|可以|能|存在)(?:$|[\s,.!])")
 _CHINESE_NO = re.compile(r"(?:不是|否|不对|没有|不(?!过)|错误|无|并没有|并非)")
@@ -92,6 +93,9 @@ def read_yes_no(text: str, question: str = "") -> Reading:
     if _NUMBERED.fullmatch(words):
         return Reading(state=State.UNPARSED, rule="a number, not no", evidence=words)
     if _BOTH.search(words[:200].lower()):
+        cue = refusal(words, question)
+        if cue is not None:
+            return abstained(words, cue)
         return Reading(state=State.UNPARSED, rule="both yes and no", evidence=words[:200])
     boxes = containers(text) if "\\" in text or "<" in text else []
     said = [
@@ -234,7 +238,9 @@ def _statement(text: str, question: str) -> Reading:
         return _answer("no", "denied", clause)
     there = "there" in words[:3] and bool({"is", "are", "was", "were"} & set(words[:5]))
     short = len(words) == 2 and words[0] in _PRONOUNS and words[1] in _AUXILIARIES
-    same = bool(asked) and asked <= content(words)
+    particle = words_of(question.rstrip("? "))[-1:]  # "Is the light on?": "It is off"
+    kept = particle[0] in words if particle and particle[0] in _PARTICLES else True
+    same = kept and bool(asked) and asked <= content(words)
     if there or short or same or words[0] == "there's" or (_AFFIRMS & set(words) and not question):
         return _answer("yes", "affirmed", clause)
     if _AFFIRMS & set(words) and asked & content(words):
