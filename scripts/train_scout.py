@@ -27,10 +27,12 @@ import torch
 from scout import export, measure
 from scout.examples import SEED, VOCABULARY, ideal_slots, picture, targets, training_scene
 from scout.network import EDGE, SLOTS, Eye, Mind
-from scout.steps import eye_batches, eye_loss, look, mind_batches, mind_loss, train
+from scout.steps import eye_batches, eye_loss, look, mind_batches, mind_loss, seconds, train
 
 from hardset.sources.scenes.graph import Scene
 from hardset.sources.scenes.language import ANSWERS
+
+STAGES = ("eye", "mind", "tuned")
 
 
 def main() -> None:
@@ -40,23 +42,17 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     options.work.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    took: dict[str, int] = {}
 
     def say(text: str) -> None:
         print(f"[{time.monotonic() - began:6.0f} s] {text}", flush=True)
 
-    def done(stage: str) -> None:
-        took[stage] = round(time.monotonic() - began - sum(took.values()))
-        say(f"{stage} took {took[stage]} s")
-
     scenes = [training_scene(index) for index in range(options.scenes)]
     pictures, truths = _drawn(scenes, options.work)
-    done("drawing")
+    say("pictures are drawn")
     eye = Eye().to(memory_format=torch.channels_last)
     batches = eye_batches(pictures, truths, 96, seed=1)
     keep = options.work / "eye.pt"
     train(eye, lambda b: eye_loss(eye, *b), batches, options.eye_steps, 3e-3, say, keep)
-    done("eye")
 
     graphs = [scene for scene, _ in scenes]
     random = np.random.default_rng(0)
@@ -65,11 +61,9 @@ def main() -> None:
     fresh = mind_batches(graphs, ideal, 256, seed=1, ground=True)
     keep = options.work / "mind.pt"
     train(mind, lambda b: mind_loss(mind, *b), fresh, options.mind_steps, 1.5e-3, say, keep)
-    done("mind")
     seen = mind_batches(graphs, look(eye, pictures), 256, seed=2, ground=False)
     keep = options.work / "tuned.pt"
     train(mind, lambda b: mind_loss(mind, *b), seen, options.tune_steps, 7e-4, say, keep)
-    done("tuning")
 
     settings = {
         "seed of the scenes": SEED,
@@ -78,7 +72,7 @@ def main() -> None:
         "mind steps": options.mind_steps,
         "tuning steps": options.tune_steps,
         "torch": torch.__version__,
-        "seconds": took,
+        "seconds": {stage: seconds(options.work / f"{stage}.pt") for stage in STAGES},
     }
     finish(eye, mind, options.out, settings, say, options.measured)
 
@@ -129,8 +123,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True, help="folder for the weights")
     parser.add_argument("--work", type=Path, default=work, help="folder for checkpoints")
     parser.add_argument("--scenes", type=int, default=50_000)
-    parser.add_argument("--eye-steps", type=int, default=1500)
-    parser.add_argument("--mind-steps", type=int, default=8000)
+    parser.add_argument("--eye-steps", type=int, default=2500)
+    parser.add_argument("--mind-steps", type=int, default=13_000)
     parser.add_argument("--tune-steps", type=int, default=1500)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--measured", type=int, default=4000, help="plain items; 0: do not")

@@ -19,6 +19,7 @@ SLOTS = 10  # objects passed on: one more than a hard scene has
 TEXTS = ("", *DIGITS, *WORDS_SHOWN)
 PARTS = (len(SHAPES), len(COLOURS), len(SIZES), len(TEXTS))
 FEATURES = 3 + sum(PARTS)  # of a slot: presence, x, y, then the probabilities of each part
+SHARP = 30.0  # how soon a side is certain: a margin of 20 pixels gives 0.998
 PAD, UNKNOWN, START = 0, 1, 2  # word ids before those of the vocabulary
 
 
@@ -68,7 +69,12 @@ def slots_of(cells: Tensor) -> Tensor:
 
 
 class Mind(nn.Module):
-    """Slots and words to a score for each answer."""
+    """Slots and words to a score for each answer.
+
+    Where objects lie is given to it ready to be used, as what they look like is: the half of the
+    picture each lies in, and which lies on which side of which. From bare coordinates a network
+    of this size learns it too slowly.
+    """
 
     def __init__(
         self, words: int, answers: int, width: int = 80, heads: int = 4, layers: int = 3
@@ -78,7 +84,7 @@ class Mind(nn.Module):
         self.place = nn.Parameter(torch.randn(64, width) * 0.02)
         self.phrase = nn.Conv1d(width, width, 3, padding=1)
         self.see = nn.Sequential(
-            nn.Linear(FEATURES, width), nn.ReLU(), nn.Linear(width, width), nn.LayerNorm(width)
+            nn.Linear(FEATURES + 4, width), nn.ReLU(), nn.Linear(width, width), nn.LayerNorm(width)
         )
         self.layers = nn.ModuleList(Layer(width, heads) for _ in range(layers))
         self.out = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, answers))
@@ -95,16 +101,24 @@ class Mind(nn.Module):
 
         The second is [B, T, SLOTS], logits: the first layer's first counting head.
         """
-        seen = torch.cat([self.see(slots), slots[:, :, :1]], -1)  # presence beside what is there
+        present, spot = slots[:, :, :1], slots[:, :, 1:3]
+        halves = torch.sigmoid(torch.cat([-spot, spot], -1) * SHARP) * present
+        seen = torch.cat([self.see(torch.cat([slots, halves], -1)), present], -1)
+        apart = spot[:, None] - spot[:, :, None]  # [B, from, to, 2]
+        sides = torch.sigmoid(torch.cat([-apart, apart], -1) * SHARP)
+        sides = sides * present[:, None] * present[:, :, None]
         there = (words != PAD).to(slots.dtype)
         hidden = (1 - there)[:, None, None, :] * -1e4
         x = (self.embed(words) + self.place[: words.shape[1]]) * there[:, :, None]
         x = x + F.relu(self.phrase(x.transpose(1, 2))).transpose(1, 2)
-        meant = None
+        meant: Tensor | None = None
+        pointed = torch.zeros_like(x[:, :, :1]).expand(-1, -1, slots.shape[1])
         for layer in self.layers:
             last = layer is self.layers[-1]  # of which only the start's word is read
-            x, counted = layer(x[:, :1] if last else x, x, seen, hidden)
-            meant = counted[:, 0] if meant is None else meant
+            x, counted = layer(x[:, :1] if last else x, x, seen, hidden, pointed, sides)
+            if meant is None:
+                meant = counted[:, 0]
+                pointed = torch.sigmoid(meant) * there[:, :, None]
         assert meant is not None
         return self.out(x[:, 0]), meant
 
@@ -112,7 +126,8 @@ class Mind(nn.Module):
 class Layer(nn.Module):
     """Words look at words, then at objects, then think; half of the heads sum over objects.
 
-    A softmax finds which object is meant; a sum of independent yeses counts them.
+    A softmax finds which object is meant; a sum of independent yeses counts them. Both heed on
+    which side the objects lie of those that the word looked at points to.
     """
 
     def __init__(self, width: int, heads: int) -> None:
@@ -123,36 +138,46 @@ class Layer(nn.Module):
         self.query, self.key = nn.Linear(width, width), nn.Linear(width, 2 * width)
         self.join = nn.Linear(width, width)
         self.ask = nn.Linear(width, width)
+        self.side = nn.Linear(width, 4 * heads)
         self.tell = nn.Linear(width + 1, 2 * width)
         self.nothing = nn.Parameter(torch.zeros(heads))  # the score of looking at no object
-        self.take = nn.Linear(width, width)
+        self.take = nn.Linear(width + 4 * heads, width)
         self.think = nn.Sequential(
             nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width)
         )
 
     def forward(
-        self, x: Tensor, words: Tensor, seen: Tensor, hidden: Tensor
+        self, x: Tensor, words: Tensor, seen: Tensor, hidden: Tensor, pointed: Tensor, sides: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Map words x [B, t, width], which look at all words [B, T, width], to what they become.
 
-        The second tensor returned is the counting heads' logits [B, heads / 2, t, SLOTS].
+        `pointed` [B, T, SLOTS] is what each word means, and `sides` [B, from, to, 4] how the
+        objects lie. The second tensor returned is the counting heads' logits
+        [B, heads / 2, t, SLOTS].
         """
         q = self._split(self.query(self.norm_words(x)))
         k, v = (self._split(part) for part in self.key(self.norm_words(words)).chunk(2, -1))
         scale = q.shape[-1] ** -0.5
         weights = (q @ k.transpose(-1, -2) * scale + hidden).softmax(-1)
         x = x + self.join(_merge(weights @ v))
+        start = weights[:, 0] @ pointed  # [B, t, SLOTS]: what the word looked at points to
+        lie = (start @ sides.flatten(2)).unflatten(2, (-1, 4))  # [B, t, SLOTS, 4]
 
-        q = self._split(self.ask(self.norm_seen(x)))
+        normed = self.norm_seen(x)
+        q = self._split(self.ask(normed))
         k, v = (self._split(part) for part in self.tell(seen).chunk(2, -1))
-        scores = q @ k.transpose(-1, -2) * scale  # [B, heads, T, SLOTS]
+        wanted = self.side(normed).unflatten(-1, (self.heads, 4))  # [B, t, heads, 4]
+        scores = q @ k.transpose(-1, -2) * scale  # [B, heads, t, SLOTS]
+        scores = scores + (wanted @ lie.transpose(-1, -2)).transpose(1, 2)
         half = self.heads // 2
         found, counted = scores[:, :half], scores[:, half:]
         nothing = self.nothing[None, :, None, None]
         none = nothing[:, :half].expand_as(found[..., :1])
         found = torch.cat([found, none], -1).softmax(-1)[..., :-1]
         counted = counted + nothing[:, half:]
-        x = x + self.take(_merge(torch.cat([found, torch.sigmoid(counted)], 1) @ v))
+        looks = torch.cat([found, torch.sigmoid(counted)], 1)
+        found_lie = (looks.transpose(1, 2) @ lie).flatten(2)  # [B, t, heads * 4]
+        x = x + self.take(torch.cat([_merge(looks @ v), found_lie], -1))
         return x + self.think(self.norm_think(x)), counted
 
     def _split(self, x: Tensor) -> Tensor:

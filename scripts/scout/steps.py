@@ -22,9 +22,9 @@ Say = Callable[[str], None]
 LOOKAHEAD = 16  # batches drawn at a time and sorted by length, so that little is padding
 
 
-def rate(step: int, steps: int, peak: float, warm: int = 200) -> float:
+def rate(step: int, steps: int, peak: float) -> float:
     """Return the learning rate: up in a straight line, then down along half a cosine."""
-    up = min(1.0, (step + 1) / warm)
+    up = min(1.0, (step + 1) / max(1, min(200, steps // 10)))
     return peak * up * (0.02 + 0.98 * (1 + math.cos(math.pi * step / steps)) / 2)
 
 
@@ -43,14 +43,14 @@ def train(
         The loss of each step taken.
     """
     optimiser = torch.optim.AdamW(network.parameters(), lr=peak, weight_decay=0.01)
-    first, losses = 0, []
+    first, spent, losses = 0, 0.0, []
     if keep and keep.exists():
         kept = torch.load(keep, weights_only=True)
         network.load_state_dict(kept["network"])
         optimiser.load_state_dict(kept["optimiser"])
-        first = kept["step"]
+        first, spent = kept["step"], kept["seconds"]
     network.train()
-    began = time.monotonic()
+    began = time.monotonic() - spent
     for step in range(first, steps):
         for group in optimiser.param_groups:
             group["lr"] = rate(step, steps, peak)
@@ -66,9 +66,15 @@ def train(
             say(f"step {step + 1} of {steps}: loss {mean:.4f}, {time.monotonic() - began:.0f} s")
         if keep and ((step + 1) % 500 == 0 or step + 1 == steps):
             kept = {"network": network.state_dict(), "optimiser": optimiser.state_dict()}
-            torch.save({**kept, "step": step + 1}, keep)
+            spent = time.monotonic() - began
+            torch.save({**kept, "step": step + 1, "seconds": spent}, keep)
     network.eval()
     return losses
+
+
+def seconds(keep: Path) -> int:
+    """Return how long the training kept in a checkpoint took, over all of its starts."""
+    return round(torch.load(keep, weights_only=True)["seconds"])
 
 
 def eye_batches(
