@@ -64,6 +64,7 @@ _NUMBERED = re.compile(
 )
 _BRIEF = 64  # characters of a reply that is judged once for all questions
 _ENDS_IN_LETTER = re.compile(r"[A-Za-z' ,:\n]{2,}[ (\n]\(?[A-Z]\)?\.?")
+_LABELLED = re.compile(r"[(\[]?([A-Za-z])[).:\]]{1,2}\s*(.+)")
 _REPORTED = re.compile(r"\b[A-Z]\)? (?:says|states|claims|describes|mentions|suggests)\b")
 _LOOKED_AGAIN = re.compile(
     RETRACTED.pattern
@@ -121,6 +122,11 @@ def read_choice(text: str, choices: Sequence[str]) -> Reading:
     letter = options.only(words)
     if letter:
         return Reading(state=State.ANSWERED, answer=letter, rule="an option's text", evidence=words)
+    label = _LABELLED.fullmatch(words) if len(words) <= options.longest + 24 else None
+    if label and options.only(label[2]) == label[1].upper():
+        return Reading(
+            state=State.ANSWERED, answer=label[1].upper(), rule="letter and text", evidence=words
+        )
     if len(words) <= _BRIEF:
         known = _brief(words, len(options.letters))
         if known is not None:
@@ -331,7 +337,8 @@ def _letters(text: str, options: _Options) -> list[Pick]:
         return []
     sentences = Sentences(text)
     picks: list[Pick] = []
-    quoted = [match.span() for match in _QUOTED.finditer(text)]
+    has_quotes = '"' in text or "'" in text
+    quoted = [match.span() for match in _QUOTED.finditer(text)] if has_quotes else []
     for group in groups:
         if any(start < group.start < end for start, end in quoted):
             continue

@@ -7,6 +7,7 @@ sentences and uses only the containers.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from hardset.reading.words import without_thoughts
@@ -86,6 +87,7 @@ _JOIN = re.compile(
     r"(?:\s(?:is|are|was|would be|should be|must be|equals)\b(?!\s*:)|[\"']?\s*[:=]|\s->)\s*"
 )
 _JOIN_CHINESE = re.compile(r"(?:应该|应当)?(?:是|为|:)\s*:?\s*")
+_BRIEF = 160  # characters of a text whose statements are remembered
 _MOST, _LONGEST = 64, 1000  # statements that are looked at, and characters of each
 _BREAK = re.compile(r"\n|[.!?](?=[\s\"')]|$)|; ")
 _INITIAL = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Dr|St|No|vs)$")
@@ -96,6 +98,16 @@ def stated(text: str) -> list[Passage]:
 
     What is only supposed ("if the answer is") or said of a wrong answer is left out.
     """
+    return list(_stated_in_brief(text)) if len(text) <= _BRIEF else _stated(text)
+
+
+@lru_cache(maxsize=4096)
+def _stated_in_brief(text: str) -> tuple[Passage, ...]:
+    """Return what a brief text states: such replies recur in every run."""
+    return tuple(_stated(text))
+
+
+def _stated(text: str) -> list[Passage]:
     lowered = text.lower()
     places: dict[int, Passage] = {}
     for noun in _NOUNS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from hardset.reading.words import word_set
 
@@ -66,7 +67,13 @@ def at(words: Sequence[str], i: int, *allowed: str) -> bool:
     """Whether the words from `i` on are these; "a|b" allows either."""
     if len(words) < i + len(allowed):
         return False
-    for word, choice in zip(words[i:], allowed, strict=False):
-        if word != choice and ("|" not in choice or word not in choice.split("|")):
+    for j, choice in enumerate(allowed, i):
+        word = words[j]
+        if word != choice and ("|" not in choice or word not in _either(choice)):
             return False
     return True
+
+
+@lru_cache(maxsize=256)
+def _either(choice: str) -> frozenset[str]:
+    return frozenset(choice.split("|"))

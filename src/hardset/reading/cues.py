@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from hardset.reading.absence import ABSENCES, premise_denied, too_few
@@ -53,6 +54,7 @@ _STEMS = (
 _RULES = (*RULES, *ABSENCES)
 _WITH_PREMISES = (*_RULES, ("premise denied", premise_denied), ("too few", too_few))
 
+_BRIEF = 160  # characters of a text whose cues are remembered
 _LONGEST = 1200  # characters of a sentence that are looked at
 _QUOTED = re.compile(r"\"[^\"\n]{0,200}\"|(?<![\w'])'[^'\n]{1,200}'(?!\w)")
 
@@ -77,6 +79,16 @@ def cues(text: str, *, premises: bool = False) -> Iterator[Cue]:
     With `premises` also those that deny something which a question may take for granted ("he is
     not wearing a hat"): by themselves they are plain statements.
     """
+    return iter(_cues_of_brief(text, premises)) if len(text) <= _BRIEF else _cues(text, premises)
+
+
+@lru_cache(maxsize=4096)
+def _cues_of_brief(text: str, premises: bool) -> tuple[Cue, ...]:
+    """Return the cues of a brief text: such replies recur in every run."""
+    return tuple(_cues(text, premises))
+
+
+def _cues(text: str, premises: bool) -> Iterator[Cue]:
     lowered = unquoted(text).lower()
     chinese = not text.isascii()
     if chinese:
