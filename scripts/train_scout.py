@@ -50,20 +50,39 @@ def main() -> None:
     pictures, truths = _drawn(scenes, options.work)
     say("pictures are drawn")
     eye = Eye().to(memory_format=torch.channels_last)
-    batches = eye_batches(pictures, truths, 96, seed=1)
-    keep = options.work / "eye.pt"
-    train(eye, lambda b: eye_loss(eye, *b), batches, options.eye_steps, 3e-3, say, keep)
+    train(
+        eye,
+        lambda batch: eye_loss(eye, *batch),
+        lambda step: eye_batches(pictures, truths, 96, seed=step),
+        options.eye_steps,
+        3e-3,
+        say,
+        options.work / "eye.pt",
+    )
 
     graphs = [scene for scene, _ in scenes]
     random = np.random.default_rng(0)
     ideal = np.stack([ideal_slots(scene, random) for scene in graphs]).astype(np.float16)
     mind = Mind(len(VOCABULARY), len(ANSWERS))
-    fresh = mind_batches(graphs, ideal, 256, seed=1, ground=True)
-    keep = options.work / "mind.pt"
-    train(mind, lambda b: mind_loss(mind, *b), fresh, options.mind_steps, 1.5e-3, say, keep)
-    seen = mind_batches(graphs, look(eye, pictures), 256, seed=2, ground=False)
-    keep = options.work / "tuned.pt"
-    train(mind, lambda b: mind_loss(mind, *b), seen, options.tune_steps, 7e-4, say, keep)
+    train(
+        mind,
+        lambda batch: mind_loss(mind, *batch),
+        lambda step: mind_batches(graphs, ideal, 256, seed=step, ground=True),
+        options.mind_steps,
+        1.5e-3,
+        say,
+        options.work / "mind.pt",
+    )
+    seen = look(eye, pictures)
+    train(
+        mind,
+        lambda batch: mind_loss(mind, *batch),
+        lambda step: mind_batches(graphs, seen, 256, seed=1_000_000 + step, ground=False),
+        options.tune_steps,
+        7e-4,
+        say,
+        options.work / "tuned.pt",
+    )
 
     settings = {
         "seed of the scenes": SEED,
@@ -123,8 +142,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True, help="folder for the weights")
     parser.add_argument("--work", type=Path, default=work, help="folder for checkpoints")
     parser.add_argument("--scenes", type=int, default=50_000)
-    parser.add_argument("--eye-steps", type=int, default=2500)
-    parser.add_argument("--mind-steps", type=int, default=13_000)
+    parser.add_argument("--eye-steps", type=int, default=1500)
+    parser.add_argument("--mind-steps", type=int, default=9000)
     parser.add_argument("--tune-steps", type=int, default=1500)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--measured", type=int, default=4000, help="plain items; 0: do not")

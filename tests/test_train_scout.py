@@ -64,8 +64,14 @@ def test_the_eye_learns():
     truths = np.stack([examples.targets(*s) for s in scenes])
     assert pictures.shape == (24, network.EDGE, network.EDGE, 3)
     eye = network.Eye(width=24)
-    batches = steps.eye_batches(pictures, truths, 12, seed=0)
-    losses = steps.train(eye, lambda b: steps.eye_loss(eye, *b), batches, 30, 3e-3, print)
+    losses = steps.train(
+        eye,
+        lambda batch: steps.eye_loss(eye, *batch),
+        lambda step: steps.eye_batches(pictures, truths, 12, seed=step),
+        30,
+        3e-3,
+        print,
+    )
     assert np.mean(losses[-5:]) < 0.8 * np.mean(losses[:5])
 
 
@@ -75,12 +81,17 @@ def test_the_mind_learns_and_goes_on_from_its_checkpoint(tmp_path):
     scenes = [make_scene(examples.SEED, i) for i in range(40)]
     slots = np.stack([examples.ideal_slots(s, random) for s in scenes])
     mind = small_mind()
-    batches = steps.mind_batches(scenes, slots, 32, seed=0, ground=True)
     keep = tmp_path / "mind.pt"
 
     def learn(some, until):
         return steps.train(
-            some, lambda b: steps.mind_loss(some, *b), batches, until, 3e-3, print, keep
+            some,
+            lambda batch: steps.mind_loss(some, *batch),
+            lambda step: steps.mind_batches(scenes, slots, 32, seed=step, ground=True),
+            until,
+            3e-3,
+            print,
+            keep,
         )
 
     losses = learn(mind, 40)

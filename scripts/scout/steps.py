@@ -31,13 +31,22 @@ def rate(step: int, steps: int, peak: float) -> float:
 def train(
     network: nn.Module,
     loss_of: Callable[[Any], Tensor],
-    batches: Iterator[Any],
+    batches: Callable[[int], Iterator[Any]],
     steps: int,
     peak: float,
     say: Say,
     keep: Path | None = None,
 ) -> list[float]:
     """Take `steps` steps of AdamW; go on from the checkpoint at `keep` if there is one.
+
+    Args:
+        network: what is trained, in place.
+        loss_of: gives the loss of a batch.
+        batches: gives the batches from a step on, so that a start anew does not repeat them.
+        steps: how many to take in all.
+        peak: the greatest learning rate.
+        say: is told how it goes.
+        keep: where the checkpoint is.
 
     Returns:
         The loss of each step taken.
@@ -50,12 +59,13 @@ def train(
         optimiser.load_state_dict(kept["optimiser"])
         first, spent = kept["step"], kept["seconds"]
     network.train()
+    stream = batches(first)
     began = time.monotonic() - spent
     for step in range(first, steps):
         for group in optimiser.param_groups:
             group["lr"] = rate(step, steps, peak)
         with torch.autocast("cpu", torch.bfloat16):
-            loss = loss_of(next(batches))
+            loss = loss_of(next(stream))
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(network.parameters(), 1.0)
