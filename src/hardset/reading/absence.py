@@ -57,7 +57,10 @@ def not_there(words: list[str]) -> Found:
                 return (True, (words[thing],))
         if word in _IS_NOT and before == "there":
             return (True, _thing(words[i + 1 :]))
-        if word in LOOKS and negated(words[max(0, i - 3) : i]) and "i" in words[:i]:
+        if before == "there" and at(words, i + 1, "seem|appear", "to", "be") and negated([word]):
+            return (True, _thing(words[i + 4 :]))
+        unseen = negated(words[max(0, i - 3) : i]) or "unable" in words[max(0, i - 3) : i]
+        if word in LOOKS and unseen and "i" in words[:i]:
             return (True, _thing(words[i + 1 :]))
         if word == "no" and (not before or before in _BEFORE_NO) and not at(words, i + 1, ","):
             missed = _until_stop(words[i + 1 :])

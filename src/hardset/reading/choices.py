@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import lru_cache
 
 import msgspec
@@ -176,6 +177,8 @@ def _decide(text: str, options: _Options, picks: list[Pick]) -> Reading:
     picks = _corrected(text, picks)
     top = max((pick.strength for pick in picks), default=0)
     best = [pick for pick in picks if pick.strength == top]
+    if not best and len(once := set(text.split())) == 1 and " " in text:
+        return read_choice(once.pop(), options.texts)  # "C C C C"
     if not best:
         named = _by_number(text, options)
         if named != text:
@@ -290,6 +293,9 @@ def _texts(text: str, options: _Options) -> list[Pick]:
     ]
     if len(begun) == 1:
         return [Pick(0, (begun[0],), LEANING, "begins like an option's text", text)]
+    if 0 in options.numbers and any(cue.rule == "not there" for cue in cues(text)):
+        nothing = options.letters[options.numbers.index(Fraction(0))]
+        return [Pick(0, (nothing,), LEANING, "none there", text)]
     opening = _FIRST.match(text)
     if opening and (letter := options.only(opening[0])):
         return [Pick(0, (letter,), OPENED, "opens with an option's text", opening[0])]
@@ -317,8 +323,12 @@ def _texts(text: str, options: _Options) -> list[Pick]:
             own = f" {options.texts[i]} "
             if any(i != j and own in f" {options.texts[j]} " for j in inside):
                 continue  # "red" inside "dark red"
-            before = words.partition(own)[0].split()[-4:]
-            if denied or any(word in _AGAINST or word.endswith("n't") for word in before):
+            before, _, behind = words.partition(own)
+            if behind.startswith(("would ", "could ")):
+                continue  # "a kitchen would have a stove"
+            if denied or any(
+                word in _AGAINST or word.endswith("n't") for word in before.split()[-4:]
+            ):
                 denied = True
                 continue
             affirmed.append(i)

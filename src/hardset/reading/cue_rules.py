@@ -67,7 +67,10 @@ _SELF = frozenset({"", "it", "ai", "model", "assistant", "i"})
 _EXACT = word_set("exact exactly precisely precise certainty definitively 100 entirely completely")
 _BEFORE_SURE = word_set("for be fully absolutely")
 _LISTED = word_set("listed among given provided here available included present there options")
-_OPTIONS = word_set("listed mentioned above options choices these answers given provided")
+_OPTIONS = word_set(
+    "above options choices these answers given provided listed mentioned descriptions statements "
+    "alternatives"
+)
 _APPLIES = word_set("correct right match matches fits fit applies apply true")
 _AROUND_ANSWER = frozenset({",", ":", "-", "answer", "final", "is", "the"})
 _AFTER_UNKNOWN = word_set(
@@ -152,7 +155,7 @@ def does_not_know(words: list[str]) -> Found:
     for i, word in enumerate(words):
         if word == "know" and negated(words[max(0, i - 2) : i]) and _self(words[: i - 1]):
             return STRONG
-        if at(words, i, "no", "idea"):
+        if at(words, i, "no", "idea|clue") or at(words, i, "not", "familiar"):
             return STRONG
         if word == "unsure" or (
             word in ("sure", "certain") and NOT & set(words[max(0, i - 2) : i])

@@ -35,7 +35,7 @@ SHOWN = word_set(
     "visible shown specified mentioned provided present depicted given stated available "
     "answerable identifiable legible readable determinable clear discernible possible "
     "applicable pictured seen included indicated displayed known disclosed recognizable "
-    "described labeled labelled"
+    "described labeled labelled obvious evident apparent"
 )
 _REPORTS = word_set(
     "reads says states displays written titled labeled labelled called named saying reading spells"

@@ -176,7 +176,9 @@ _TOTAL = re.compile(
     r"(?:=|\b(?:total|sum)(?: of)?:?|\baltogether,?|\bmak(?:ing|es)|\bgiv(?:ing|es))"
     r"\s*([\w.,/$-]{1,40})"
     rf"|(\d[\d.,]{{0,40}}|{'|'.join(NUMBER_WORDS)})\s(?:\w{{1,20}}\s)?"
-    r"(?:in (?:all|total)|altogether)\b",
+    r"(?:in (?:all|total)|altogether)\b"
+    r"|\b(?:so|hence|thus|therefore),?(?: there (?:are|is)| that's| it's| that makes)?"
+    r"\s+([\w.,/-]{1,40})$",
     re.IGNORECASE,
 )
 _PRONOUN_ONE = re.compile(
@@ -223,17 +225,20 @@ def read_number(text: str, question: str = "") -> Reading:
     if len(found) == 1:
         return _answer(found.pop(), "the only number", next(iter(mentions)))
     if len(found) > 1:
-        counted = _counted(words, question) if len(question) < 1000 else set()
-        if len(counted) == 1:
-            return _answer(counted.pop(), "the number of what is counted", words)
+        head = number_of(words.partition("\n")[0])
+        if head is not None:
+            return _answer(head, "the first line", words)
         turn = max((match.end() for match in RETRACTED.finditer(words.lower())), default=0)
         later = _mentions(words[turn:])
         if turn and len(set(later.values())) == 1:
             return _answer(next(iter(later.values())), "corrected", words[turn:])
         for total in reversed(list(_TOTAL.finditer(words))):
-            value = number_of((total[1] or total[2]).rstrip(".,"))
+            value = number_of((total[1] or total[2] or total[3]).rstrip(".,"))
             if value is not None:
                 return _answer(value, "the total", total[0])
+        counted = _counted(words, question) if len(question) < 1000 else set()
+        if len(counted) == 1:
+            return _answer(counted.pop(), "the number of what is counted", words)
         return Reading(
             state=State.UNPARSED, rule="different numbers", evidence=" | ".join(mentions)[:200]
         )

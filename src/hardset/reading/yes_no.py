@@ -90,6 +90,8 @@ def read_yes_no(text: str, question: str = "") -> Reading:
     words = _ECHO.sub(": ", tidy(text), count=1)
     if not words:
         return Reading(state=State.UNPARSED, rule="empty")
+    if words.lower() in ("y", "n"):
+        return _answer("yes" if words in "yY" else "no", "the letter alone", words)
     if _NUMBERED.fullmatch(words):
         return Reading(state=State.UNPARSED, rule="a number, not no", evidence=words)
     if _BOTH.search(words[:200].lower()):
