@@ -57,8 +57,10 @@ def not_there(words: list[str]) -> Found:
                 return (True, (words[thing],))
         if word in _IS_NOT and before == "there":
             return (True, _thing(words[i + 1 :]))
-        if before == "there" and at(words, i + 1, "seem|appear", "to", "be") and negated([word]):
-            return (True, _thing(words[i + 4 :]))
+        if word in ("seem", "appear") and at(words, i + 1, "to", "be"):
+            if "there" in words[max(0, i - 3) : i] and negated(words[max(0, i - 2) : i]):
+                return (True, _thing(words[i + 3 :]))
+            continue  # "does not appear to be empty"
         unseen = negated(words[max(0, i - 3) : i]) or "unable" in words[max(0, i - 3) : i]
         if word in LOOKS and unseen and "i" in words[:i]:
             return (True, _thing(words[i + 1 :]))
@@ -109,18 +111,17 @@ def premise_denied(words: list[str]) -> Found:
             return (True, ("none",))
         if word in CANNOT or not (word in NOT or word.endswith("n't")) or i + 1 == len(words):
             continue
-        if at(words, i + 1, "have|has|contain|wear|own"):
-            return (True, _thing(words[i + 2 :]))
-        doing = words[i + 1].endswith("ing")
-        thing = words[i + 2 :] if doing else words[i + 1 :]
+        said = words[i + 1 :]
+        if at(said, 0, "seem|appear", "to", "be") and len(said) > 3:
+            said = said[3:]
+        doing = said[0].endswith("ing") or at(said, 0, "have|has|contain|wear|own")
+        thing = said[1:] if doing else said
         if {"anything", "anyone", "nothing"} & set(thing[:2]):
             continue
-        if at(thing, 0, "a|an|any"):
-            return (True, _thing(thing)[:2])
-        if doing:
-            return (True, _thing(thing)[:2] or (words[i + 1],))
-        if words[i + 1] not in _MERELY:
-            return (True, (words[i + 1],))
+        if doing or at(thing, 0, "a|an|any"):
+            return (True, _thing(thing)[:2] or (said[0],))
+        if said[0] not in _MERELY:
+            return (True, (said[0],))
     return None
 
 

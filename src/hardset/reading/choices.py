@@ -66,6 +66,11 @@ _NUMBERED = re.compile(
 _BRIEF = 64  # characters of a reply that is judged once for all questions
 _ENDS_IN_LETTER = re.compile(r"[A-Za-z' ,:\n]{2,}[ (\n]\(?[A-Z]\)?\.?")
 _LABELLED = re.compile(r"[(\[]?([A-Za-z])[).:\]]{1,2}\s*(.+)")
+_SO_TEXT = re.compile(
+    r"\b(?:so|therefore|thus|hence)[,:]? (?:(?:it's|it is|it must be|this is|that's) )?"
+    r"([^.!?\n,]{1,120})[.!]?$",
+    re.IGNORECASE,
+)
 _REPORTED = re.compile(r"\b[A-Z]\)? (?:says|states|claims|describes|mentions|suggests)\b")
 _LOOKED_AGAIN = re.compile(
     RETRACTED.pattern
@@ -90,8 +95,9 @@ class _Options:
         if len(text) > self.longest + 24:
             return ""
         form = plain(text)
-        if form and self.texts.count(form) == 1:
-            return self.letters[self.texts.index(form)]
+        for near in (form, f"{form}s", form.removesuffix("s")) if len(form) > 3 else (form,):
+            if near and self.texts.count(near) == 1:
+                return self.letters[self.texts.index(near)]
         if len(text) < 40 and any(value is not None for value in self.numbers):
             value = number_of(text)
             if value is not None and self.numbers.count(value) == 1:
@@ -296,6 +302,9 @@ def _texts(text: str, options: _Options) -> list[Pick]:
     if 0 in options.numbers and any(cue.rule == "not there" for cue in cues(text)):
         nothing = options.letters[options.numbers.index(Fraction(0))]
         return [Pick(0, (nothing,), LEANING, "none there", text)]
+    closing = _SO_TEXT.search(text[-200:])
+    if closing and (letter := options.only(closing[1])):
+        return [Pick(len(text), (letter,), LEANING, "so an option's text", closing[0])]
     opening = _FIRST.match(text)
     if opening and (letter := options.only(opening[0])):
         return [Pick(0, (letter,), OPENED, "opens with an option's text", opening[0])]

@@ -225,8 +225,8 @@ def false_premise(words: list[str]) -> Found:
 def too_little(words: list[str]) -> Found:
     """Match "not enough information", "insufficient context", "no evidence", "I lack access"."""
     for i, word in enumerate(words):
-        if at(words, i, "need|needs|require|requires", "more|additional|further"):
-            if _INFORMATION & set(words[i + 2 : i + 4]):
+        if at(words, i, "need|needs|require|requires", "more|additional|further|a|the"):
+            if (_INFORMATION | _IMAGES) & set(words[i + 2 : i + 4]):
                 return STRONG
         elif word in ("blank", "corrupted") and _IMAGES & set(words[max(0, i - 5) : i]):
             return STRONG
