@@ -42,6 +42,7 @@ _BEFORE_NO = frozenset(
 )
 _DETERMINERS = word_set("a an the any such actual not single be")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+_HOLDS = "have|has|contain|wear|own|show|display|list|mention"
 _MERELY = word_set("the only just yet very")
 
 
@@ -114,7 +115,7 @@ def premise_denied(words: list[str]) -> Found:
         said = words[i + 1 :]
         if at(said, 0, "seem|appear", "to", "be") and len(said) > 3:
             said = said[3:]
-        doing = said[0].endswith("ing") or at(said, 0, "have|has|contain|wear|own")
+        doing = said[0].endswith("ing") or at(said, 0, _HOLDS)
         thing = said[1:] if doing else said
         if {"anything", "anyone", "nothing"} & set(thing[:2]):
             continue

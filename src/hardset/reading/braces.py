@@ -25,6 +25,7 @@ _LABEL = re.compile(
 )
 
 
+_ABOUT = re.compile(r"\s*(?:approximately|approx\.?|about|around|roughly)\s+", re.IGNORECASE)
 _THINGS = re.compile(r"(-?\d[\d,./]{0,40}|[a-z]{1,20}) ((?:(?!or |and |to )[a-z]{3,20} ?){1,3})")
 
 
@@ -148,6 +149,7 @@ def same_lenient(answer: str, gold: str) -> bool:
 
 def _counted(text: str) -> tuple[Fraction | None, str]:
     """Return a number and its unit, or what is counted: "15 apples" is 15 of "apple"."""
+    text = _ABOUT.sub("", text)
     value, unit = quantity(text)
     if value is None and (match := _THINGS.fullmatch(tidy(text).lower().rstrip("."))):
         return number_of(match[1]), normalise(match[2])

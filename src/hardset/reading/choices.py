@@ -175,6 +175,7 @@ def _contained(text: str, choices: Sequence[str]) -> Reading | None:
 
 def _decide(text: str, options: _Options, picks: list[Pick]) -> Reading:
     """Let the strongest picks decide, once corrections have withdrawn the earlier ones."""
+    picks = [pick for pick in picks if len(pick.letters) == 1 or not _narrowed(pick, picks)]
     top = max((pick.strength for pick in picks), default=0)
     if top < STATED:
         picks += _texts(text, options)
@@ -206,6 +207,17 @@ def _decide(text: str, options: _Options, picks: list[Pick]) -> Reading:
         return Reading(state=State.UNPARSED, rule="not one of the options", evidence=last.evidence)
     return Reading(
         state=State.ANSWERED, answer=last.letters[0], rule=last.rule, evidence=last.evidence
+    )
+
+
+def _narrowed(several: Pick, picks: list[Pick]) -> bool:
+    """Whether one of several letters is picked later: "so B or C. Considering the size, C"."""
+    return any(
+        pick.at > several.at
+        and pick.strength >= LEANING
+        and len(pick.letters) == 1
+        and pick.letters[0] in several.letters
+        for pick in picks
     )
 
 

@@ -63,6 +63,7 @@ _TELLS = word_set("tells tell shows indicates indicate suggests suggest reveals 
 _ABLE = _INFORMATION | {"ability", "access", "enough", "way", "capability"}
 _ASSUMES = word_set("assumes presupposes presumes assume presuppose presume")
 _HARD = word_set("hard difficult tough tricky")
+_KNOWN = word_set("know recognise recognize understand")
 _SELF = frozenset({"", "it", "ai", "model", "assistant", "i"})
 _EXACT = word_set("exact exactly precisely precise certainty definitively 100 entirely completely")
 _BEFORE_SURE = word_set("for be fully absolutely")
@@ -153,7 +154,11 @@ def does_not_know(words: list[str]) -> Found:
     if words in (["idk"], ["dunno"], ["i", "dunno"]) or at(words, 0, "don't|dont", "know"):
         return STRONG
     for i, word in enumerate(words):
-        if word == "know" and negated(words[max(0, i - 2) : i]) and _self(words[: i - 1]):
+        if (
+            word in ("know", "recognise", "recognize", "understand")
+            and negated(words[max(0, i - 2) : i])
+            and _self(words[: i - 1])
+        ):
             return STRONG
         if at(words, i, "no", "idea|clue") or at(words, i, "not", "familiar"):
             return STRONG

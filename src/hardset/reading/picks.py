@@ -109,7 +109,8 @@ def judge(text: str, group: Group, start: int, end: int, own: str = "") -> list[
         and before[-1:] in (["unlike"], ["not"], ["besides"])
     ):
         return picks(letters[:-1], lead) + picks(letters[-1:], said)  # "Unlike A, B is correct"
-    if len(letters) > 1 and lead[0] >= STATED and said[0] == RULED_OUT:
+    listed = "and" in joins or "or" in joins
+    if len(letters) > 1 and not listed and lead[0] >= STATED and said[0] == RULED_OUT:
         return picks(letters[:1], lead) + picks(letters[1:], said)
     if lead[1] == "all but":
         return picks(letters, (LEANING, "all but") if said[0] == RULED_OUT else OUT)

@@ -137,7 +137,8 @@ def _takes_for_granted(question: str, cue: Cue) -> bool:
         return not (yes_no and _EXISTS & set(asked))
     if cue.rule == "premise denied":
         denies = any(word in ("not", "or") or word.endswith("n't") for word in asked)
-        return not yes_no and not denies and head in stems and head not in _LITTLE
+        known = (set(stems) | _asked(question)) - _LITTLE
+        return not yes_no and not denies and head in known
     if {"nobody", "one", "person", "people"} & set(absent):
         return bool(_PERSON & {stem(word) for word in asked}) and asked[:1] != ["who"]
     return not absent or not (set(stems) - _LITTLE | _asked(question)).isdisjoint(things)

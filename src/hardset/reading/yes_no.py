@@ -16,7 +16,7 @@ from typing import NamedTuple
 from hardset.reading.conclusions import RETRACTED, containers, stated
 from hardset.reading.cues import cues, unquoted
 from hardset.reading.refusals import abstained, content, refusal
-from hardset.reading.words import Sentences, tidy, word_set, words_of
+from hardset.reading.words import Sentences, plain_words, tidy, word_set, words_of
 from hardset.records import Reading, State
 
 FINAL, STATED, SAID = 3, 2, 1
@@ -238,6 +238,9 @@ def _statement(text: str, question: str) -> Reading:
         return _answer("no" if _is_denied(words) else judged, "judged", clause)
     if _is_denied(words):
         return _answer("no", "denied", clause)
+    counts, wanted = _numbers(lowered), _numbers(question)
+    if counts and wanted and counts.isdisjoint(wanted):
+        return _answer("no", "another number", clause)
     there = "there" in words[:3] and bool({"is", "are", "was", "were"} & set(words[:5]))
     short = len(words) == 2 and words[0] in _PRONOUNS and words[1] in _AUXILIARIES
     particle = words_of(question.rstrip("? "))[-1:]  # "Is the light on?": "It is off"
@@ -248,6 +251,10 @@ def _statement(text: str, question: str) -> Reading:
     if _AFFIRMS & set(words) and asked & content(words):
         return _answer("yes", "affirmed", clause)
     return unparsed
+
+
+def _numbers(text: str) -> set[str]:
+    return {word for word in plain_words(text) if word.isdigit()}
 
 
 def _is_denied(words: Sequence[str]) -> bool:
