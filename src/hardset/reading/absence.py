@@ -63,7 +63,7 @@ def not_there(words: list[str]) -> Found:
                 return (True, _thing(words[i + 3 :]))
             continue  # "does not appear to be empty"
         unseen = negated(words[max(0, i - 3) : i]) or "unable" in words[max(0, i - 3) : i]
-        if word in LOOKS and unseen and "i" in words[:i]:
+        if word in LOOKS and unseen and {"i", "i'm", "we"} & set(words[:i]):
             return (True, _thing(words[i + 1 :]))
         if word == "no" and (not before or before in _BEFORE_NO) and not at(words, i + 1, ","):
             missed = _until_stop(words[i + 1 :])

@@ -34,7 +34,7 @@ _KNOW = word_set(
     "discuss give given fulfil fulfill specify specified guess count counted pinpoint choose "
     "select pick reveal share disclose estimate estimated observe observed perceive respond "
     "predict gauge detect evaluate evaluated proceed be made drawn reached open load knowing "
-    "telling determining saying processed loaded rendered"
+    "telling determining saying processed loaded rendered displayed"
 )
 _SURE = word_set("sure certain confident positive")
 _SPEAKER = word_set(
@@ -60,7 +60,7 @@ _SENT = word_set("attached uploaded provided loaded received included sent share
 _IMAGES = word_set("image picture photo images pictures photos file")
 _GUESSING = "identify|speculate|comment|make|guess|assume"
 _TELLS = word_set("tells tell shows indicates indicate suggests suggest reveals identifies says")
-_ABLE = _INFORMATION | {"ability", "access", "enough", "way", "capability"}
+_ABLE = _INFORMATION | {"answer", "ability", "access", "enough", "way", "capability"}
 _ASSUMES = word_set("assumes presupposes presumes assume presuppose presume")
 _HARD = word_set("hard difficult tough tricky")
 _KNOWN = word_set("know recognise recognize understand")

@@ -132,6 +132,8 @@ def _lead_by(word: str, before: list[str], k: int) -> tuple[Verdict, int]:
     near = before[max(0, k - 4) : k - 1]
     if word == "but":
         return _contrasted(before, k)
+    if word == "doubt" and {"no", "without"} & set(near[-2:]):
+        return (LEANING, "no doubt"), k
     if word == "except":
         return ((RULED_OUT, "all but") if {"all", "everything", "any"} & set(before) else OUT), k
     if (

@@ -173,7 +173,7 @@ _RANGE = re.compile(r"\d\s?(?:-|to|or)\s?\d|\bbetween\b.{1,20}\band\b", re.IGNOR
 
 
 _TOTAL = re.compile(
-    r"(?:=|\b(?:total|sum)(?: of)?:?|\baltogether,?|\bmak(?:ing|es)|\bgiv(?:ing|es))"
+    r"(?:=|\b(?:total|sum)(?: of)?:?|\baltogether,?|\bmak(?:ing|es)|\bgiv(?:ing|es)|\bequals?)"
     r"\s*([\w.,/$-]{1,40})"
     rf"|(\d[\d.,]{{0,40}}|{'|'.join(NUMBER_WORDS)})\s(?:\w{{1,20}}\s)?"
     r"(?:in (?:all|total)|altogether)\b"
@@ -181,6 +181,7 @@ _TOTAL = re.compile(
     r"\s+([\w.,/-]{1,40})$",
     re.IGNORECASE,
 )
+_NOT_ONE = re.compile(r"(?:n't|\bnot)\s+a single\b")
 _PRONOUN_ONE = re.compile(
     r"\b(?:no|any|every|some|the|this|that|which|each|another|other|first|last)[ -]one\b|"
     r"\bone of (?:the|these|those|them)\b",
@@ -289,6 +290,7 @@ def _mentions(text: str) -> dict[str, Fraction]:
         if value is not None:
             found[written] = value
     lowered = _PRONOUN_ONE.sub(" - ", text.lower())
+    lowered = _NOT_ONE.sub("none", lowered)
     lowered = lowered.replace("a couple of", "two").replace("a single", "one")
     words = re.findall(r"[a-z]+", lowered)
     if not _SPOKEN_WORDS.isdisjoint(words):

@@ -51,6 +51,7 @@ _CONTRAST = word_set("rather instead over not")
 _REASONS = word_set("because since as given -")
 
 
+_NEXT_LABEL = re.compile(r"[,;|] ?\(?[A-Z]\)? ?[:=]")
 _CLAUSES = re.compile(r"[,;.:()]+(?=\s|$)|\s-+\s|[()]")
 _MARKS = frozenset("✗✘❌✓✔✅")
 _JUDGES = word_set("this is the option answer choice statement that it so also therefore - , :")
@@ -149,6 +150,8 @@ def _stands(
         if strength < STATED:
             if text[group.end : group.end + 2] == '":' and text[:1] == "{":
                 return NO_VERDICT  # a key: {"A": 0.1, "B": 0.8}
+            if _NEXT_LABEL.search(rest.partition("\n")[0]):
+                return NO_VERDICT  # "A: 5%, B: 90%"
             delimited = rest.lstrip()[:1] in tuple(".):,-]([=|/") or text[group.end] in ")]:."
             if delimited:
                 return _line_verdict(rest) or (OPENED, "begins a line")
