@@ -39,10 +39,10 @@ def test_what_a_variant_hides_is_not_taught():
 
 
 def test_nouns_mean_the_objects_they_name():
-    text = "is the large red star left of the object with cat on it and are there red squares"
+    text = "is the large red star left of the object with cat on it and is it red or red squares"
     words = ["<start>", *tokens(text)]
     meant = [(words[place], things) for place, things in examples.meant(SCENE, text)]
-    assert meant == [("star", [0]), ("object", [1]), ("squares", [2])]
+    assert meant == [("star", [0]), ("object", [1]), ("red", [0, 2]), ("squares", [2])]
 
 
 def test_slots_are_scaled_by_presence_and_placed_by_their_cell():

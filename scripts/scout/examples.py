@@ -14,7 +14,16 @@ from msgspec import Struct
 from hardset.sources.scenes.dice import Dice
 from hardset.sources.scenes.draw import draw
 from hardset.sources.scenes.facts import RELATIONS, beside, matching, names, plural
-from hardset.sources.scenes.graph import COLOURS, SHAPES, SIDE, SIZES, Scene, make_scene
+from hardset.sources.scenes.graph import (
+    COLOURS,
+    DIGITS,
+    SHAPES,
+    SIDE,
+    SIZES,
+    WORDS_SHOWN,
+    Scene,
+    make_scene,
+)
 from hardset.sources.scenes.language import ANSWERS, WORDS, ask, state, tokens, twist
 from hardset.sources.scenes.premises import PREMISES
 from scout.network import EDGE, FEATURES, GRID, PARTS, SLOTS, START, TEXTS, UNKNOWN
@@ -29,7 +38,14 @@ _SHAPE_OF = (
     | {plural({"shape": shape}): shape for shape in SHAPES}
     | {"object": "", "objects": ""}
 )
+_HAS = {
+    **dict.fromkeys(COLOURS, "colour"),
+    **dict.fromkeys(SIZES, "size"),
+    **dict.fromkeys((*DIGITS, *WORDS_SHOWN), "text"),
+}
 _SPOIL, _QUESTION = 101, 102  # salts
+
+_SLOW = ("position", "relation", "neighbour", "verify", "verify")
 
 Floats = npt.NDArray[np.float32]
 
@@ -99,10 +115,10 @@ class Example(Struct, frozen=True):
 def example(scene: Scene, dice: Dice) -> Example:
     """Draw a question or a statement; a question with a false premise has many answers.
 
-    Where things lie is asked more often than a benchmark would: it is the slowest to learn.
+    What is slowest to learn is asked more often than a benchmark would.
     """
     if dice.chance(0.25):
-        question = ask(scene, dice, dice.pick(("position", "relation", "relation", "neighbour")))
+        question = ask(scene, dice, dice.pick(_SLOW))
         return Example(question.kind, question.text, (question.answer,))
     roll = dice.below(100)
     if roll < 52:
@@ -143,13 +159,19 @@ def ids(text: str) -> list[int]:
 def meant(scene: Scene, text: str) -> list[tuple[int, list[int]]]:
     """Say which objects each noun of a text means, by the words around it: (place, objects).
 
-    The place counts as in `ids`. What a clause adds ("left of ...") is not heeded.
+    A colour, a size or a writing that stands alone means all that have it. The place counts as
+    in `ids`. What a clause adds ("left of ...") is not heeded.
     """
     words = tokens(text)
     found = []
     for i, word in enumerate(words):
         shape = _SHAPE_OF.get(word)
         if shape is None:
+            alone = not {*words[i + 1 : i + 3]} & {*_SHAPE_OF} and words[i - 1 : i] != ["with"]
+            if word in _HAS and alone:
+                has = _HAS[word]
+                things = [k for k, t in enumerate(scene.things) if getattr(t, has) == word]
+                found.append((i + 1, things))
             continue
         named = {"shape": shape}
         for before in words[max(i - 2, 0) : i]:

@@ -20,6 +20,7 @@ TEXTS = ("", *DIGITS, *WORDS_SHOWN)
 PARTS = (len(SHAPES), len(COLOURS), len(SIZES), len(TEXTS))
 FEATURES = 3 + sum(PARTS)  # of a slot: presence, x, y, then the probabilities of each part
 SHARP = 30.0  # how soon a side is certain: a margin of 20 pixels gives 0.998
+LIE = 5  # how two objects lie: left of, above, right of, below, or one and the same
 PAD, UNKNOWN, START = 0, 1, 2  # word ids before those of the vocabulary
 
 
@@ -106,6 +107,8 @@ class Mind(nn.Module):
         seen = torch.cat([self.see(torch.cat([slots, halves], -1)), present], -1)
         apart = spot[:, None] - spot[:, :, None]  # [B, from, to, 2]
         sides = torch.sigmoid(torch.cat([-apart, apart], -1) * SHARP)
+        same = torch.eye(slots.shape[1])[None, :, :, None].expand(len(slots), -1, -1, 1)
+        sides = torch.cat([sides, same], -1)
         sides = sides * present[:, None] * present[:, :, None]
         there = (words != PAD).to(slots.dtype)
         hidden = (1 - there)[:, None, None, :] * -1e4
@@ -138,10 +141,10 @@ class Layer(nn.Module):
         self.query, self.key = nn.Linear(width, width), nn.Linear(width, 2 * width)
         self.join = nn.Linear(width, width)
         self.ask = nn.Linear(width, width)
-        self.side = nn.Linear(width, 4 * heads)
+        self.side = nn.Linear(width, LIE * heads)
         self.tell = nn.Linear(width + 1, 2 * width)
         self.nothing = nn.Parameter(torch.zeros(heads))  # the score of looking at no object
-        self.take = nn.Linear(width + 4 * heads, width)
+        self.take = nn.Linear(width + LIE * heads, width)
         self.think = nn.Sequential(
             nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width)
         )
@@ -151,7 +154,7 @@ class Layer(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Map words x [B, t, width], which look at all words [B, T, width], to what they become.
 
-        `pointed` [B, T, SLOTS] is what each word means, and `sides` [B, from, to, 4] how the
+        `pointed` [B, T, SLOTS] is what each word means, and `sides` [B, from, to, LIE] how the
         objects lie. The second tensor returned is the counting heads' logits
         [B, heads / 2, t, SLOTS].
         """
@@ -161,12 +164,12 @@ class Layer(nn.Module):
         weights = (q @ k.transpose(-1, -2) * scale + hidden).softmax(-1)
         x = x + self.join(_merge(weights @ v))
         start = weights[:, 0] @ pointed  # [B, t, SLOTS]: what the word looked at points to
-        lie = (start @ sides.flatten(2)).unflatten(2, (-1, 4))  # [B, t, SLOTS, 4]
+        lie = (start @ sides.flatten(2)).unflatten(2, (-1, LIE))  # [B, t, SLOTS, LIE]
 
         normed = self.norm_seen(x)
         q = self._split(self.ask(normed))
         k, v = (self._split(part) for part in self.tell(seen).chunk(2, -1))
-        wanted = self.side(normed).unflatten(-1, (self.heads, 4))  # [B, t, heads, 4]
+        wanted = self.side(normed).unflatten(-1, (self.heads, LIE))  # [B, t, heads, LIE]
         scores = q @ k.transpose(-1, -2) * scale  # [B, heads, t, SLOTS]
         scores = scores + (wanted @ lie.transpose(-1, -2)).transpose(1, 2)
         half = self.heads // 2
@@ -176,7 +179,7 @@ class Layer(nn.Module):
         found = torch.cat([found, none], -1).softmax(-1)[..., :-1]
         counted = counted + nothing[:, half:]
         looks = torch.cat([found, torch.sigmoid(counted)], 1)
-        found_lie = (looks.transpose(1, 2) @ lie).flatten(2)  # [B, t, heads * 4]
+        found_lie = (looks.transpose(1, 2) @ lie).flatten(2)  # [B, t, heads * LIE]
         x = x + self.take(torch.cat([_merge(looks @ v), found_lie], -1))
         return x + self.think(self.norm_think(x)), counted
 
