@@ -88,6 +88,32 @@ def test_emphasis_changes_no_pick(letter: str, frame: str, dress: str):
     assert read_choice(reply, SIGNS).answer == letter
 
 
+REFUSALS = [
+    "I can't choose between {} and {}.", "I am unable to see Image {}.", "N/A, neither {} nor {}.",
+    "I'm sorry, I can't tell whether {} or {} is right.", "Unable to determine ({} and {}).",
+    "I cannot see the image, so {} or {} would be a guess.", "无法确定是{}还是{}",
+    "It is impossible to say if the answer is {} or {}.", "Answer: cannot be determined",
+    "There is not enough information to decide on {}.", "I lack the information to answer ({}-{}).",
+    "I don't see an image. Please upload it so I can choose among {} and {}.",
+    "The colour can't be determined, so options {} and {} can't be told apart.",
+    "I won't be able to answer, whether {} or {}.",
+    "Without the image I can't say if {} is correct.",
+]  # fmt: skip
+
+
+@given(
+    st.sampled_from(REFUSALS),
+    st.sampled_from(LETTERS),
+    st.sampled_from(LETTERS),
+    st.sampled_from(["{}", "**{}**", "Sorry! {}", "{} Please try another picture.", "\n{}\n"]),
+)
+def test_no_refusal_is_read_as_an_option(refusal: str, one: str, other: str, dress: str):
+    if one == other:
+        return
+    reading = read_choice(dress.format(refusal.format(one, other)), SIGNS)
+    assert reading.state is State.ABSTAINED, reading
+
+
 @given(st.permutations(SIGNS), st.sampled_from(SIGNS), st.sampled_from(FRAMES))
 def test_relabelling_the_options_relabels_the_answer(order: list[str], pick: str, frame: str):
     letter = LETTERS[order.index(pick)]

@@ -89,6 +89,7 @@ MODAL = word_set(
 _FITS = word_set(
     "matches fits describes corresponds aligns captures best accurately correctly reflects"
 )
+_GUESSED = word_set("guess guesses guesswork speculation speculative arbitrary random")
 _LIKELY = word_set(
     "supported consistent likely matches plausible appropriate suitable fitting probable reasonable"
 )
@@ -299,6 +300,8 @@ def said_of(after: Sequence[str], raw: str) -> Verdict:
         if word in (",", "because", "since", "as", "but", "if", ":", "and", "-"):
             break
         span.append(word)
+    if _GUESSED & set(span) and not {"my", "best", "the"} & set(span):
+        return RULED_OUT, "only a guess"
     denied = any(word in NOT or word.endswith("n't") for word in span)
     wrong = bool(_WRONG & set(span))
     if denied or wrong:

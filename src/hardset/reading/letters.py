@@ -168,7 +168,7 @@ def _is_word(text: str, letter: str, end: int, texts: Sequence[str]) -> bool:
         return False
     if letter in "Ii":
         return True
-    if following[0] in _AFTER_LABEL:
+    if following[0] in _AFTER_LABEL or following[0].endswith("n't"):
         return letter == "a" and following[0] not in ("is", "and", "or", "because", "since", "as")
     own = texts[0].split()[:1] if texts else []
     return not (rest.strip()[:1].isupper() and plain(rest).split()[:1] == own)

@@ -219,8 +219,9 @@ def _is_supposed(before: Sequence[str], after: Sequence[str]) -> bool:
     if conceded >= 0 and "," not in before[conceded:]:
         return True
     at = max((i for i, word in enumerate(before) if word in _SUPPOSED), default=-1)
-    pressed = before[at + 1 : at + 2] in (["forced"], ["pressed"], ["needed"]) or (
-        before[at + 1 : at + 2] == ["i"] and before[at + 2] in ("had", "must", "were", "have")
+    by = before[at + 1 : at + 3]
+    pressed = by[:1] in (["forced"], ["pressed"], ["needed"]) or (
+        by[:1] == ["i"] and by[1:] in (["had"], ["must"], ["were"], ["have"])
     )
     if at < 0 or pressed:
         return False
