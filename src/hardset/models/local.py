@@ -122,7 +122,7 @@ class Scout:
         """Look at an encoded picture of any size and mode: float32 [slots, features].
 
         Raises:
-            OSError: it cannot be decoded.
+            Exception: whatever Pillow raises where it cannot be decoded.
         """
         slots: Slots = self._eye.run(None, {"pictures": _pixels(data, self.card.edge)[None]})[0][0]
         return slots
@@ -272,10 +272,12 @@ class LocalScout:
         kept: Slots | None = self._kept.get(image.sha256) if image.sha256 else None
         if kept is not None:
             return kept
+        data = a2b_base64(library.payload(image).base64)
         try:
-            slots = scout.look(a2b_base64(library.payload(image).base64))
-        except OSError as error:
-            raise BadMedia(f"{image.where[:80]} cannot be decoded: {error}") from error
+            slots = scout.look(data)
+        except Exception as error:  # Pillow raises many kinds where a picture is broken
+            said = f"{type(error).__name__}: {error}"
+            raise BadMedia(f"{image.where[:80]} cannot be decoded: {said}") from error
         if image.sha256:
             self._kept.put(image.sha256, slots)
         return slots
