@@ -129,7 +129,8 @@ def premise_denied(words: list[str]) -> Found:
 def too_few(words: list[str]) -> Found:
     """Match "there are only two dogs": refuses what asks about the third."""
     for i, word in enumerate(words[:-1]):
-        if word in ("only", "just") and (number := NUMBER_WORDS.get(words[i + 1], 0)) > 0:
+        number = 1 if at(words, i + 1, "a", "single") else NUMBER_WORDS.get(words[i + 1], 0)
+        if word in ("only", "just") and number > 0:
             return (True, _ORDINALS[number:])
     return None
 

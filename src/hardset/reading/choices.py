@@ -5,7 +5,8 @@ the words around it (`picks`), and the strongest decide; they must agree. A late
 ("wait, ...") withdraws what was said before it. An abstention counts as a pick of its own: as a
 conclusion ("Answer: N/A") as much as a stated answer, elsewhere less than any pick but a
 hedged one. An option's text counts where it is stated as the answer, or is the only option's
-text that a short reply contains. Where a letter stands with the text of another option, the
+text that a short reply contains. Where nothing else is picked, "the second option" and "Option
+2" count as letters. Where a letter stands with the text of another option, the
 reply gives no single answer.
 """
 
@@ -67,7 +68,9 @@ _BRIEF = 64  # characters of a reply that is judged once for all questions
 _ENDS_IN_LETTER = re.compile(r"[A-Za-z' ,:\n]{2,}[ (\n]\(?[A-Z]\)?\.?")
 _LABELLED = re.compile(r"[(\[]?([A-Za-z])[).:\]]{1,2}\s*(.+)")
 _SO_TEXT = re.compile(
-    r"\b(?:so|therefore|thus|hence)[,:]? (?:(?:it's|it is|it must be|this is|that's) )?"
+    r"(?<!n't )(?<!not )(?<!never )"
+    r"\b(?:(?:so|therefore|thus|hence)[,:]?|(?:go|going) (?:with|for)|i(?:'d| would) say|i choose) "
+    r"(?:(?:it's|it is|it must be|this is|that's) )?"
     r"([^.!?\n,]{1,120})[.!]?$",
     re.IGNORECASE,
 )

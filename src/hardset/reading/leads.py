@@ -61,7 +61,7 @@ _SO = word_set("so therefore thus hence leaving leaves consequently ergo accordi
 _SUPPORT = word_set(
     "matches match matching indicates supports suggests fits corresponds corresponding "
     "consistent aligns points pointing describes described reflects identifies gives "
-    "identified aligned"
+    "identified aligned suggest indicate support match fit"
 )
 NOT = word_set(
     "not isn't wasn't aren't neither nor never cannot can't don't doesn't won't wouldn't "

@@ -51,6 +51,7 @@ _NO_ANSWER = re.compile(
 _DESCRIBES = re.compile(
     r"\b(?:there (?:is|are)|there's|i (?:can )?see|(?:image|picture|photo) \w+s)\b"
 )
+_VAGUE = word_set("something someone somebody somewhere")
 _REASON = word_set(
     "image picture photo blurry blurred dark resolution quality sorry obscured unclear small "
     "far hidden apologies too"
@@ -214,6 +215,8 @@ def _answers_anyway(text: str, cue: Cue, question: str) -> bool:
         before, tail = sentence[: turn.start()], f"{sentence[turn.end() :]} {rest}"
         if cue.absent is not None and _DESCRIBES.search(before):
             return False  # "I see a cat, but no dog"
+        if _VAGUE & set(words_of(before)):
+            return False  # "She holds something, but I can't tell what"
         if next(cues(before), None) is None and content(words_of(before)):
             return True  # "It is 7, although the rest is not visible"
     elif later := _LATER_TURN.match(rest):
