@@ -11,11 +11,12 @@ Every name below is imported when it is first used, so that `import hardset` cos
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 __version__ = "0.1.0"
 
+TYPE_CHECKING = False  # type checkers know the name; importing it would double the import's time
 if TYPE_CHECKING:
+    from typing import Any
+
     from hardset.ask import Budget as Budget
     from hardset.ask import Limits as Limits
     from hardset.benchmarks.declaration import Benchmark as Benchmark
