@@ -21,11 +21,11 @@ AT_ONCE = "32"
 ROUNDS = 3
 
 
-def ask(data, url, work, *more):
+def ask(data, url, work, *more, at_once=AT_ONCE):
     """The command under test: hardset's own command line, from nothing to the finished report."""
     return hardset(
         "run", "mmr", "--data", data, "-m", "stub", "--base-url", url + "/v1",
-        "--concurrency", AT_ONCE, "--runs", work, *more,
+        "--concurrency", at_once, "--runs", work, *more,
     )  # fmt: skip
 
 
@@ -124,12 +124,12 @@ def kill(work, times=100, count=400):
     with stub(delay=0.05) as url:
         began = time.monotonic()
         calm = work / "calm"
-        cost(ask(data, url, calm, "--blind", "--concurrency", "8"))
+        cost(ask(data, url, calm, "--blind", at_once="8"))
         whole = time.monotonic() - began
         wanted = without_times(next(calm.glob("mmr/*/*")))
         for number in range(times):
             runs = work / f"kill{number}"
-            command = [str(part) for part in ask(data, url, runs, "--blind", "--concurrency", "8")]
+            command = [str(part) for part in ask(data, url, runs, "--blind", at_once="8")]
             child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             time.sleep(rng.uniform(0, whole))
             child.kill()
