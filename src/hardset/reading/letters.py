@@ -99,7 +99,7 @@ def _in_name(text: str, letter: str, at: int, end: int) -> bool:
     if after == "-" and then.isdigit():
         return True
     if after and after in "'-.&" and then.isalpha() and then.isascii():
-        return after != "." or not text[end + 2 : end + 3].isalpha()
+        return after != "." or not text[end + 2 : end + 3].isalnum()
     if (
         before
         and before in "'-."
