@@ -106,6 +106,10 @@ class Scenes(Benchmark):
         """Yield the items; the first of a longer run are those of a shorter one."""
         return items(self.seed, self.difficulty, self.kinds, self.n)
 
+    def total(self) -> int:
+        """Say about how many there are: groups are never cut, so it may be a few fewer."""
+        return self.n
+
     def prompt(self, item: Item) -> tuple[Message, ...]:
         """Build what is asked: the picture, the question with its options, the form wanted."""
         lettered = [f"{chr(65 + i)}. {text}" for i, text in enumerate(item.choices)]
