@@ -152,6 +152,19 @@ def test_running_again_asks_only_what_failed_and_gives_the_same_bytes(tmp_path):
     assert model.calls == 1  # p4 alone: a failure is asked again, a reply never
     for name in ("outcomes.parquet", "metrics.json"):
         assert (first.folder / name).read_bytes() == (second.folder / name).read_bytes()
+    pages = [(run.folder / "report.html").read_text() for run in (first, second)]
+    dates = [run.manifest["started"] for run in (first, second)]
+    assert pages[0].replace(dates[0], "") == pages[1].replace(dates[1], "")
+    assert (first.manifest["session"]["asked"], second.manifest["session"]["asked"]) == (7, 0)
+    assert second.manifest["session"]["from_store"] == 7
+
+
+def test_tokens_are_the_replies_own_whenever_they_were_asked(tmp_path):
+    script = {"p0": Reply(text="yes", tokens_in=11, tokens_out=2)}
+    for _ in range(2):  # asked, then from the store
+        run = evaluate(Parity(2), Scripted(script), Settings(runs=tmp_path))
+        assert run.outcomes["tokens_in"].to_list() == [11, 0]
+        assert run.outcomes["tokens_out"].to_list() == [2, 0]
 
 
 def test_repeats_are_asked_apart(tmp_path):

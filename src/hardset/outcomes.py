@@ -47,6 +47,8 @@ def settle(benchmark: Benchmark, item: Item, repeat: int, reply: Reply) -> Outco
         reason=reason,
         text=reply.text,
         finish=reply.finish,
+        tokens_in=reply.tokens_in,
+        tokens_out=reply.tokens_out,
     )
 
 
@@ -69,6 +71,8 @@ def row(index: int, item: Item, outcome: Outcome, picture: str = "") -> dict[str
         "reason": outcome.reason,
         "reply": outcome.text,
         "finish": outcome.finish,
+        "tokens_in": outcome.tokens_in,
+        "tokens_out": outcome.tokens_out,
         "answerable": item.answerable,
         "gold": item.answer,
         "form": item.form,
@@ -125,7 +129,12 @@ def read_off(
         frames.append(
             pl.DataFrame(
                 {name: [line.get(name, _EMPTY.get(name, "")) for line in rows] for name in names},
-                schema_overrides={"index": pl.UInt32, "repeat": pl.UInt16},
+                schema_overrides={
+                    "index": pl.UInt32,
+                    "repeat": pl.UInt16,
+                    "tokens_in": pl.Int64,
+                    "tokens_out": pl.Int64,
+                },
             )
         )
         start = stop

@@ -156,6 +156,8 @@ class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str = ""  # of a failure
     text: str = ""
     finish: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
 
 
 class Metric(Struct, frozen=True, kw_only=True, omit_defaults=True):

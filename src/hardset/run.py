@@ -105,7 +105,7 @@ class Run:
             benchmark=self.benchmark.name,
             title=self.benchmark.title,
             paper=self.benchmark.paper,
-            manifest=self.manifest,
+            manifest={name: part for name, part in self.manifest.items() if name != "session"},
             metrics=self.metrics,
             states=tally(self.outcomes),
             outcomes=self.outcomes,
@@ -213,7 +213,7 @@ def _on_a_loop(work: Coroutine[Any, Any, Asked]) -> Asked:
 
 
 def manifest(run: Run, model: Model) -> dict[str, Any]:
-    """Say what was run: all that can change from one run to the next, and no secret."""
+    """Say what was run, and no secret; `started` and `session` alone change when it is resumed."""
     asked, benchmark, settings = run.asked, run.benchmark, run.settings
     messages = next((prompt.messages for _, prompt in walk(benchmark, settings)), ())
     first = [
@@ -239,14 +239,17 @@ def manifest(run: Run, model: Model) -> dict[str, Any]:
         "prompts_sha256": hashlib.sha256(asked.keys).hexdigest() if asked else "",
         "notices": list(benchmark.notices),
         "started": run.started.isoformat(timespec="seconds"),
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "stopped": run.stopped,
         "rows": run.rows,
-        "asked": asked.asked if asked else 0,
-        "from_store": asked.stored if asked else 0,
-        "tokens_in": asked.tokens_in if asked else 0,
-        "tokens_out": asked.tokens_out if asked else 0,
-        "asking_seconds": round(asked.seconds, 3) if asked else 0.0,
+        "session": {  # what this time took: all that resuming changes
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "asked": asked.asked if asked else 0,
+            "from_store": asked.stored if asked else 0,
+            "failed": asked.failed if asked else 0,
+            "tokens_in": asked.tokens_in if asked else 0,
+            "tokens_out": asked.tokens_out if asked else 0,
+            "asking_seconds": round(asked.seconds, 3) if asked else 0.0,
+        },
         "host": {
             "python": platform.python_version(),
             "system": platform.platform(),
