@@ -5,7 +5,7 @@
 
 It trains the eye on drawn pictures, the mind first on what a perfect eye would see and then on
 what this one sees, exports both, chooses the threshold of local/scout-abstain and measures. It
-goes on from its checkpoints in --work when it is started again. About half an hour on two
+goes on from its checkpoints in --work when it is started again. About forty minutes on two
 processor cores that have nothing else to do.
 """
 
@@ -90,7 +90,7 @@ def main() -> None:
         "eye steps": options.eye_steps,
         "mind steps": options.mind_steps,
         "tuning steps": options.tune_steps,
-        "torch": torch.__version__,
+        "torch": str(torch.__version__),
         "seconds": {stage: seconds(options.work / f"{stage}.pt") for stage in STAGES},
     }
     finish(eye, mind, options.out, settings, say, options.measured)

@@ -107,7 +107,7 @@ class Mind(nn.Module):
         seen = torch.cat([self.see(torch.cat([slots, halves], -1)), present], -1)
         apart = spot[:, None] - spot[:, :, None]  # [B, from, to, 2]
         sides = torch.sigmoid(torch.cat([-apart, apart], -1) * SHARP)
-        same = torch.eye(slots.shape[1])[None, :, :, None].expand(len(slots), -1, -1, 1)
+        same = torch.eye(slots.shape[1])[None, :, :, None].expand(slots.shape[0], -1, -1, 1)
         sides = torch.cat([sides, same], -1)
         sides = sides * present[:, None] * present[:, :, None]
         there = (words != PAD).to(slots.dtype)
