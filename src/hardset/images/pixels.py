@@ -102,8 +102,9 @@ def thumbnail(data: bytes, side: int) -> bytes:
     try:
         with _open(data) as picture:
             picture.draft("RGB", (side, side))  # a JPEG is decoded at a fraction of its size
-            picture.thumbnail((side, side), reducing_gap=1.5)
-            small = _opaque(_eight_bit(ImageOps.exif_transpose(picture)))
+            small = _eight_bit(picture)  # before it is made small: 16-bit ones cannot be
+            small.thumbnail((side, side), reducing_gap=1.5)
+            small = _opaque(ImageOps.exif_transpose(small))
         small.save(out, "JPEG", quality=82)
     except Exception as error:
         raise BadMedia(f"does not decode: {_first_line(error)}") from error
