@@ -141,7 +141,10 @@ def read_off(
     if not frames:
         raise UsageError(f"{benchmark.name} gave no items; check the data and --limit")
     joined = pl.concat(frames, how="diagonal")
-    return joined.with_columns(pl.col(pl.String).fill_null(""))
+    missing = [
+        name for name in joined.select(pl.col(pl.String)).columns if joined[name].has_nulls()
+    ]
+    return joined.with_columns(pl.col(missing).fill_null("")) if missing else joined
 
 
 _EMPTY: dict[str, Any] = {"right": False, "answerable": True}
