@@ -1,6 +1,9 @@
 """The conductor: the whole road on small benchmarks, with fake models that fail on purpose."""
 
+import asyncio
 import json
+import os
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -246,3 +249,32 @@ def test_names_become_one_folder_each():
     assert safe_name("../..") == "--"
     assert safe_name("a b:c") == "a_b_c"
     assert Path(safe_name("..")).name == "_"
+
+
+def test_in_a_notebook_where_a_loop_runs_already_it_runs_all_the_same(tmp_path):
+    async def cell():
+        return evaluate(Parity(), Scripted(EVERY_END), Settings(runs=tmp_path))
+
+    assert asyncio.run(cell()).metrics[0].numerator == 2  # as without a loop: p0 and p7
+
+
+def test_ctrl_c_in_a_notebook_stops_and_keeps_what_came(tmp_path):
+    class Interrupting(Scripted):
+        async def reply(self, prompt: Prompt, item: Item, library):
+            self.calls += 1
+            if self.calls == 3:
+                os.kill(os.getpid(), signal.SIGINT)
+                await asyncio.sleep(0.5)
+            return Reply(text="yes")
+
+    async def cell():
+        # As a notebook's kernel has it while a cell runs; `asyncio.run` puts its own in place.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        one = Settings(runs=tmp_path, limits=Limits(concurrency=1))
+        return evaluate(Parity(n=50), Interrupting({}), one)
+
+    stopped = asyncio.run(cell())
+    assert stopped.interrupted
+    model = Scripted({})
+    assert evaluate(Parity(n=50), model, Settings(runs=tmp_path)).rows == 50
+    assert 40 < model.calls < 50

@@ -16,6 +16,7 @@ import platform
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -157,7 +158,8 @@ def evaluate(
     run = Run(benchmark=benchmark, model=model.name, settings=settings, started=datetime.now(UTC))
     with Store(settings.store or settings.runs / "store.sqlite") as store:
         library = Library(store, openers=benchmark.openers, takes=frozenset(model.takes))
-        run.asked = _on_a_loop(_ask(benchmark, model, settings, store, library, progress))
+        asking = partial(_ask, benchmark, model, settings, store, library, progress)
+        run.asked = _on_a_loop(asking)
         run.stopped = run.asked.stopped
         if run.stopped == INTERRUPTED:
             return run
@@ -180,9 +182,9 @@ async def _ask(
     store: Store,
     library: Library,
     progress: Callable[[Tally], None] | None,
+    stop: asyncio.Event,
 ) -> Asked:
-    """Make the store complete, stopping cleanly at the first Ctrl-C or SIGTERM."""
-    stop = asyncio.Event()
+    """Make the store complete, stopping cleanly at `stop` and the first Ctrl-C or SIGTERM."""
     loop = asyncio.get_running_loop()
 
     def halt(number: int) -> None:
@@ -203,7 +205,32 @@ async def _ask(
         )
 
 
-def _on_a_loop(work: Coroutine[Any, Any, Asked]) -> Asked:
+def _on_a_loop(ask: Callable[[asyncio.Event], Coroutine[Any, Any, Asked]]) -> Asked:
+    """Run what asks until its event is set, on a loop of its own: in a notebook, one runs already.
+
+    There it gets a thread, and a Ctrl-C, which only the main thread hears, is passed on to it.
+    """
+    stop = asyncio.Event()
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return _run(ask(stop))
+    started: Future[asyncio.AbstractEventLoop] = Future()
+
+    async def beside() -> Asked:
+        started.set_result(asyncio.get_running_loop())
+        return await ask(stop)
+
+    with ThreadPoolExecutor(1, thread_name_prefix="hardset-loop") as thread:
+        asked = thread.submit(_run, beside())
+        try:
+            return asked.result()
+        except KeyboardInterrupt:
+            started.result().call_soon_threadsafe(stop.set)
+            return asked.result()
+
+
+def _run(work: Coroutine[Any, Any, Asked]) -> Asked:
     """Run on uvloop where there is one: less CPU a request."""
     if sys.platform == "win32":
         return asyncio.run(work)
