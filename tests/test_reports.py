@@ -171,9 +171,34 @@ def test_a_paper_that_is_no_web_address_is_no_link(runs):
     assert 'href="javascript' not in page
 
 
-def test_an_interrupted_run_says_so(runs):
-    stopped = replace(runs[0], manifest={"stopped": "the budget of 100 tokens is spent"})
-    assert "openai/gpt-4o: the budget of 100 tokens is spent" in render([stopped])
+def test_a_run_that_lacks_replies_says_how_many_and_why(runs):
+    states = {"answered": 3, "request-failed": 1_200, "bad-media": 1}  # 1,201 of 1,204
+    manifest = {"stopped": "the budget of 100 tokens is spent"}
+    assert (
+        "openai/gpt-4o: asking stopped early: the budget of 100 tokens is spent; "
+        "1,201 of 1,204 rows have no reply and count as wrong"
+    ) in render([replace(runs[0], manifest=manifest, states=states)])
+    assert "openai/gpt-4o: 1,201 of 1,204 rows" in render([replace(runs[0], states=states)])
+    assert "no reply" not in render([replace(runs[0], states={"answered": 3})])
+
+
+def test_how_was_asked_stands_at_the_top(runs):
+    manifest = {
+        "blind": True,
+        "limit": 50,
+        "repeats": 3,
+        "options": {"data": "a.json", "blind": "True", "difficulty": "hard"},
+    }
+    page = render([replace(run, manifest=manifest) for run in runs])
+    head = page.partition("<main>")[0]
+    said = ("blind: no image was sent", "difficulty hard", "the first 50 items only", "3 repeats")
+    assert all(head.count(f"<b>{condition}</b>") == 1 for condition in said)
+    assert "a.json" not in head
+    # A benchmark made blind from Python, beside one that sees: each says its own.
+    blind = replace(runs[0], manifest={"options": {"blind": "True"}})
+    head = render([blind, *runs[1:]]).partition("<main>")[0]
+    assert head.count("<small>blind: no image was sent</small>") == 1
+    assert head.count("<small>as usual</small>") == len(runs) - 1
 
 
 def tags(page):

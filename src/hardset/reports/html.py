@@ -56,12 +56,15 @@ def render(runs: Sequence[RunView], sample: Sequence[Shown] = ()) -> str:
     script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     laid_out = cards(runs, sample)
+    conditions, differing = view.conditions(runs)
     return _environment().get_template("report.html").render(
         style=Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8")),
         script=Markup(script),
         script_hash=digest,
         runs=runs,
         dates=list(dict.fromkeys(view.date(run) for run in runs)),
+        conditions=conditions,
+        differing=differing,
         items=max(run.outcomes["index"].n_unique() for run in runs),
         notices=view.notices(runs),
         headline=view.headline(runs),

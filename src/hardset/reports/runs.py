@@ -91,6 +91,20 @@ def leading(runs: Sequence[RunView]) -> list[str]:
     return list(dict.fromkeys(name for run in runs for name in run.leading))
 
 
+def how_asked(run: RunView) -> tuple[str, ...]:
+    """Say how the questions were asked, as far as it is not as usual: blind, cut short, options."""
+    said = run.manifest
+    given = {name: str(value) for name, value in (said.get("options") or {}).items()}
+    blind = said.get("blind") or given.pop("blind", "False") == "True"
+    plain = {"data", "images", "blind"}  # `revision` names the data
+    return (
+        *(["blind: no image was sent"] if blind else []),
+        *(f"{name} {value}" for name, value in given.items() if name not in plain),
+        *([f"the first {said['limit']:,} items only"] if said.get("limit") else []),
+        *([f"{said['repeats']} repeats"] if said.get("repeats", 1) > 1 else []),
+    )
+
+
 def cuts(runs: Sequence[RunView]) -> list[str]:
     """Give the columns to cut by, of all runs, in order."""
     return list(dict.fromkeys(cut for run in runs for cut in run.cuts))

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from hardset.records import Metric
+from hardset.records import Metric, State
 from hardset.reports.numbers import fraction, interval, percent, slice_name
-from hardset.reports.runs import MetricKey, RunView, cuts, leading, side_by_side
+from hardset.reports.runs import MetricKey, RunView, cuts, how_asked, leading, side_by_side
 
 Lines = Mapping[MetricKey, Sequence[Metric | None]]
 
@@ -116,10 +116,25 @@ def date(run: RunView) -> str:
     return f"{when:%Y-%m-%d %H:%M} {when.tzname() or ''}".strip()
 
 
+def conditions(runs: Sequence[RunView]) -> tuple[list[str], list[str]]:
+    """Say how was asked: in one line where it is the same for all, else for each run its own."""
+    each = [how_asked(run) for run in runs]
+    if len(set(each)) == 1:
+        return list(each[0]), [""] * len(runs)
+    return [], [", ".join(said) or "as usual" for said in each]
+
+
 def notices(runs: Sequence[RunView]) -> list[str]:
-    """Say once what the benchmarks say of their data, and which runs ended early and why."""
+    """Say once what the benchmarks say of their data, and which runs lack replies and why."""
     said = [notice for run in runs for notice in run.notices]
-    said += [f"{run.model}: {stop}" for run in runs if (stop := run.manifest.get("stopped"))]
+    for run in runs:
+        stop = run.manifest.get("stopped")
+        failed = sum(run.states.get(state.value, 0) for state in State if state.failed)
+        parts = [f"asking stopped early: {stop}"] if stop else []
+        if failed:
+            rows = sum(run.states.values())
+            parts.append(f"{failed:,} of {rows:,} rows have no reply and count as wrong")
+        said += [f"{run.model}: {'; '.join(parts)}"] if parts else []
     return list(dict.fromkeys(said))
 
 
