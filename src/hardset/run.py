@@ -187,22 +187,31 @@ async def _ask(
     """Make the store complete, stopping cleanly at `stop` and the first Ctrl-C or SIGTERM."""
     loop = asyncio.get_running_loop()
 
-    def halt(number: int) -> None:
+    def halt(number: signal.Signals) -> None:
         stop.set()
-        loop.remove_signal_handler(number)  # a second one is not waited for
+        loop.remove_signal_handler(number)
+        signal.signal(number, before[number] or signal.SIG_DFL)  # a second one is not waited for
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    caught = []
+    for number in before:
         # Not on Windows, nor outside the main thread: there the caller's own handling stays.
         with suppress(NotImplementedError, ValueError, RuntimeError):
             loop.add_signal_handler(number, halt, number)
+            caught.append(number)
     total = benchmark.total()
     if total is not None:
         total = min(total, total if settings.limit is None else settings.limit) * settings.repeats
     prompts = ((prompt, item) for item, prompt in walk(benchmark, settings))
-    async with model:
-        return await ask(
-            prompts, model, store, library, settings.limits, progress, stop, total=total
-        )
+    try:
+        async with model:
+            return await ask(
+                prompts, model, store, library, settings.limits, progress, stop, total=total
+            )
+    finally:
+        for number in caught:  # else the loop would swallow what comes after it has ended
+            loop.remove_signal_handler(number)
+            signal.signal(number, before[number] or signal.SIG_DFL)
 
 
 def _on_a_loop(ask: Callable[[asyncio.Event], Coroutine[Any, Any, Asked]]) -> Asked:
