@@ -153,7 +153,7 @@ def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
             return max(0.0, seconds)
         try:
             then = parsedate_to_datetime(said)
-        except ValueError:
+        except (ValueError, OverflowError):  # a year that no calendar has
             return None
         then = then if then.tzinfo else then.replace(tzinfo=UTC)
         return max(0.0, (then - datetime.now(UTC)).total_seconds())

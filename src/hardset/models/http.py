@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import os
+import re
 import time
 import urllib.request
 import zlib
@@ -33,6 +34,8 @@ from hardset.models.wire import Body, Encoded, read_chat
 from hardset.records import Failure, Image, Item, Prompt, Reply, State
 
 MOST_BYTES = 16 * 2**20  # of a reply: nothing a model says is longer
+PLAIN_FIELDS = frozenset({"api-version", "api_version", "deployment", "region", "version"})
+"""What may stand behind the ? of a base address: every other field might be a key."""
 _TROUBLE = (aiohttp.ClientError, HttpProcessingError, OSError, zlib.error, ValueError)
 
 
@@ -84,12 +87,21 @@ class ChatModel:
     def __repr__(self) -> str:
         return f"ChatModel({self.name!r}, {str(self.url)!r})"
 
-    async def __aenter__(self) -> Self:
+    def check(self) -> str:
+        """Return the key, before anything is asked.
+
+        Raises:
+            UsageError: there is none and one is needed, or it cannot stand in a header.
+        """
         key = read_key(self._key_env)
         if self._key_needed and not key:
             raise UsageError(
                 f"{self.name} needs a key: set the environment variable {self._key_env}"
             )
+        return key
+
+    async def __aenter__(self) -> Self:
+        key = self.check()
         self._endpoint = Endpoint(
             self._provider.title, str(self.url), self._model, self._key_env, key
         )
@@ -259,20 +271,23 @@ def chat_address(base_url: str) -> URL:
     Raises:
         UsageError: it is no http(s) address, or holds a secret: addresses are written down.
     """
-    split = urlsplit(base_url)
-    if split.scheme not in ("http", "https") or not split.hostname:
+    wrong = f"the base address {_shown(base_url)!r} is not one"
+    try:
+        split = urlsplit(base_url)
+    except ValueError as error:
+        raise UsageError(f"{wrong}: {error}") from None
+    host = split.hostname or ""
+    if split.scheme not in ("http", "https") or not host or not host.strip().isprintable():
+        raise UsageError(f"{wrong}: write it like http://127.0.0.1:8000/v1")
+    if any(c.isspace() for c in base_url.strip()) or max(map(len, host.split("."))) > 63:
+        raise UsageError(f"{wrong}: no host is called {host[:80]!r}")
+    unknown = {name for name, _ in parse_qsl(split.query, keep_blank_values=True)} - PLAIN_FIELDS
+    if "@" in split.netloc or unknown:
+        part = "before the @" if "@" in split.netloc else "behind the ?"
         raise UsageError(
-            f"the base address {base_url!r} is not one: write it like http://127.0.0.1:8000/v1"
-        )
-    secret = any(
-        word in name.lower()
-        for name, _ in parse_qsl(split.query)
-        for word in ("key", "token", "secret", "sig")
-    )
-    if split.username or split.password or secret:
-        raise UsageError(
-            f"the base address for {split.hostname} holds a secret, and addresses are written "
-            "down: put the key into an environment variable and name it with --key-env"
+            f"the base address for {host} may hold a secret ({part}), and "
+            "addresses are written down: put the key into an environment variable and name it "
+            "with --key-env"
         )
     path = split.path.rstrip("/")
     if not path.endswith("/chat/completions"):
@@ -280,7 +295,12 @@ def chat_address(base_url: str) -> URL:
     try:
         return URL(split._replace(path=path, fragment="").geturl())
     except ValueError as error:
-        raise UsageError(f"the base address {base_url!r} is not one: {error}") from error
+        raise UsageError(f"{wrong}: {error}") from None
+
+
+def _shown(address: str) -> str:
+    """Leave out of an address what may be a secret."""
+    return re.sub(r"^([a-z]+://)?[^/?#]*@", r"\1…@", address, flags=re.I).partition("?")[0][:200]
 
 
 def read_key(variable: str) -> str:

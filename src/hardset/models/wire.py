@@ -6,6 +6,8 @@ escaping, is never copied through a JSON encoder.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -128,14 +130,9 @@ class _Choice(Struct):
     error: Any = None
 
 
-class _Usage(Struct):
-    prompt_tokens: int | float | None = None
-    completion_tokens: int | float | None = None
-
-
 class _Chat(Struct):
     choices: list[_Choice] | None = None
-    usage: _Usage | None = None
+    usage: Any = None
     error: Any = None
 
 
@@ -149,8 +146,8 @@ def read_chat(raw: bytes, endpoint: Endpoint) -> Reply:
     text; whatever is not a complete chat reply is a failure worth asking again.
     """
     try:
-        chat = _decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        chat = _decoded(raw)
+    except (ValueError, RecursionError) as error:  # msgspec's and Unicode's are ValueErrors
         start = raw[:60].decode("utf-8", "replace")
         return Reply(
             failure=endpoint.failed(
@@ -172,15 +169,40 @@ def read_chat(raw: bytes, endpoint: Endpoint) -> Reply:
         return Reply(
             failure=endpoint.failed(f"{endpoint.title} broke off ({finish})", transient=True)
         )
-    usage = chat.usage or _Usage()
+    usage = chat.usage if isinstance(chat.usage, dict) else {}
     message = choice.message
     return Reply(
         text=endpoint.scrub(_text(message.content) or message.refusal or ""),
         finish=finish,
         tool_calls=tuple(_call(call) for call in message.tool_calls or ()),
-        tokens_in=int(usage.prompt_tokens or 0),
-        tokens_out=int(usage.completion_tokens or 0),
+        tokens_in=_tokens(usage.get("prompt_tokens")),
+        tokens_out=_tokens(usage.get("completion_tokens")),
     )
+
+
+def _decoded(raw: bytes) -> _Chat:
+    """Decode a reply; a model that stops inside an emoji leaves half a surrogate pair in it."""
+    try:
+        return _decode(raw)
+    except msgspec.DecodeError as error:
+        if "surrogate" not in str(error):
+            raise
+    return msgspec.convert(json.loads(raw, object_hook=_whole), _Chat)
+
+
+def _whole(found: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if isinstance(value, str)
+        else value
+        for name, value in found.items()
+    }
+
+
+def _tokens(count: Any) -> int:
+    """Return a count of tokens; one that cannot be true is as good as none."""
+    true = isinstance(count, int | float) and 0 <= count < 2**40
+    return int(count) if true else 0
 
 
 def _text(content: Any) -> str:
@@ -212,7 +234,7 @@ def _call(call: _Call) -> ToolCall:
 def _inside(endpoint: Endpoint, error: Any) -> Failure:
     """Say what an error inside a 200 means: by its own status, where it has one."""
     code = error.get("code") if isinstance(error, dict) else None
-    status = int(code) if str(code).isdigit() and 400 <= int(code) < 600 else 0  # type: ignore[arg-type]
+    status = int(str(code)) if re.fullmatch(r"[45]\d\d", str(code), re.ASCII) else 0
     if status:
         return of_error(endpoint, code_and_message(error), status)
     name, message = code_and_message(error)
