@@ -231,7 +231,7 @@ def _text(where: str, fields: dict[str, object], name: str) -> str:
 def _image(where: str, folder: Path, name: str) -> Image:
     """Name the image's file. A missing one is its row's `bad-media`, found when it is sent."""
     path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
+    if path.is_absolute() or not path.parts or ".." in path.parts or ":" in path.parts[0]:
         raise UsageError(f"{where}: image {name!r} is not a path inside the image folder")
     return Image(where=str(folder / path))
 
@@ -247,7 +247,8 @@ def _notices(items: Sequence[Item]) -> list[str]:
     named = "; ".join(f"{pair} ({', '.join(have)})" for pair, have in list(broken.items())[:5])
     more = f" and {len(broken) - 5} more" if len(broken) > 5 else ""
     return [
-        f"{len(broken)} of {len(roles)} pairs lack one positive and one negative question: "
+        f"{len(broken)} of {len(roles)} pairs {'is' if len(broken) == 1 else 'are'} not one positive "
+        "and one negative question: "
         f"{named}{more}. RA and MR are over the {len(roles) - len(broken)} sound pairs; the "
         "questions of the others count in accuracy and in the states."
     ]

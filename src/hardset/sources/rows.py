@@ -44,7 +44,8 @@ def read_rows(path: Path | str) -> Iterator[Row]:
     if reader is None:
         raise UsageError(f"{path}: cannot tell its type by its name; use {', '.join(readers)}")
     if not path.is_file():
-        what = "is a folder, not a file" if path.is_dir() else "does not exist"
+        there = "is no ordinary file" if path.exists() else "does not exist"
+        what = "is a folder, not a file" if path.is_dir() else there
         raise UsageError(f"{path} {what}; check the path")
     try:
         yield from reader(path)
@@ -58,8 +59,8 @@ def _json(path: Path) -> Iterator[Row]:
     content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
     try:
         rows = msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is not JSON: {error}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"{path} is not JSON: {_instead(content) or error}") from error
     if not isinstance(rows, list):
         raise UsageError(f"{path} must hold a list of rows, not one {_kind(rows)}")
     for number, fields in enumerate(rows, 1):
@@ -75,8 +76,8 @@ def _lines(path: Path) -> Iterator[Row]:
             where = f"{path.name}, line {number}"
             try:
                 fields = msgspec.json.decode(text)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                raise UsageError(f"{where} is not JSON: {error}") from error
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                raise UsageError(f"{where} is not JSON: {_instead(line) or error}") from error
             yield _row(where, fields)
 
 
@@ -119,6 +120,20 @@ def _row(where: str, fields: Any) -> Row:
     if not isinstance(fields, dict):
         raise UsageError(f"{where} is a {_kind(fields)}, not an object with named fields")
     return Row(where, fields)
+
+
+def _instead(content: bytes) -> str:
+    """Say what is often found where JSON should be; "" where it is none of these."""
+    start = content[:200].lstrip()
+    if not start:
+        return "it is empty; download it again"
+    if start.startswith(b"<"):
+        return "it is a web page (an error or login page saved under its name?); download it again"
+    if start.startswith(b"version https://git-lfs"):
+        return "it is a Git LFS pointer; fetch the file itself with `git lfs pull`"
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "it is UTF-16 text; save it as UTF-8"
+    return ""
 
 
 def _kind(value: Any) -> str:
