@@ -9,6 +9,7 @@ from itertools import count
 from hardset.ask.budget import Budget
 from hardset.ask.key import KEY_BYTES
 from hardset.ask.store import Store
+from hardset.errors import UsageError
 from hardset.records import Failure, Reply, State
 
 INTERRUPTED = "interrupted"
@@ -25,6 +26,14 @@ class Limits:
     grace: float = 2.0  # for what is in flight when the run is told to stop
     pause: float = 120.0  # the longest wait an endpoint may ask for
     budget: Budget | None = None
+
+    def __post_init__(self) -> None:
+        if self.concurrency < 1:
+            raise UsageError(f"concurrency takes 1 or more requests, not {self.concurrency}")
+        if self.retries < 0:
+            raise UsageError(f"retries takes 0 or more, not {self.retries}")
+        if self.timeout is not None and not self.timeout > 0:  # NaN is not above 0 either
+            raise UsageError(f"timeout takes more than 0 seconds, not {self.timeout:g}")
 
 
 @dataclass(kw_only=True)

@@ -20,6 +20,7 @@ from hardset.records import Failure, Item, Prompt, Reply, State
 
 BACKOFF = 1.0  # seconds: the longest wait before the second attempt; it doubles each time
 LONGEST_BACKOFF = 30.0
+GIVE_UP = 20  # rows in a row that fail after all their attempts, with no reply meanwhile
 
 
 class Model(Protocol):
@@ -90,6 +91,7 @@ class Attempts:
         self.model, self.library, self.limits = model, library, limits
         self.purse, self.pace, self.rng, self.tally = purse, pace, rng, tally
         self.halted, self.halt = halted, halt
+        self.fruitless = 0  # rows given up since the endpoint last showed that it works
 
     async def answer(self, row: Row) -> Reply | None:
         """Ask until there is a reply or the attempts are used up; None: it was never asked."""
@@ -107,13 +109,20 @@ class Attempts:
             reply = await self.attempt(row, crowd)
             last = reply if attempt == 1 else replace(reply, attempts=attempt)
             failure = reply.failure
+            if failure is None or not failure.transient:
+                self.fruitless = 0
             if failure is None:
                 return last
             if failure.hopeless:
                 self.halt(failure.reason)
             if failure.hopeless or not failure.transient:
                 return last
-        return last and _exhausted(last)
+        last = last and _exhausted(last)
+        self.fruitless += 1
+        if self.fruitless >= GIVE_UP and last is not None and last.failure is not None:
+            said = last.failure.reason
+            self.halt(f"{self.fruitless} rows in a row failed, the last because: {said}")
+        return last
 
     async def attempt(self, row: Row, crowd: int) -> Reply:
         """Ask once, inside a slot. Whatever goes wrong is this row's failure."""

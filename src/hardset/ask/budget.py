@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Self
 
@@ -28,8 +29,8 @@ class Budget(Struct, frozen=True, kw_only=True):
         limit = self.tokens if self.dollars is None else self.dollars
         if limit is None or (self.tokens is not None and self.dollars is not None):
             raise UsageError("A budget is in tokens or in dollars: give one of the two.")
-        if not limit > 0:
-            raise UsageError(f"A budget must be above 0, and {limit:g} is not.")
+        if not 0 < limit < math.inf:
+            raise UsageError(f"A budget must be a number above 0, and {limit:g} is not.")
         prices = (self.price_in, self.price_out)
         if self.dollars is not None and not all(p is not None and p >= 0 for p in prices):
             raise UsageError(
@@ -48,8 +49,8 @@ class Budget(Struct, frozen=True, kw_only=True):
         Raises:
             UsageError: the text is none of these, or dollars come without prices.
         """
-        match = re.fullmatch(r"(\$?)(\d[\d_,]*(?:\.\d+)?|\.\d+)([kKmM]?)", text.strip())
-        if match is None or (match[1] and match[3]):
+        match = re.fullmatch(r"(\$?)(\d[\d_,]*(?:\.\d+)?|\.\d+)([kKmM]?)", text.strip(), re.ASCII)
+        if match is None or (match[1] and match[3]) or len(text) > 30:
             raise UsageError(
                 f"The budget {text!r} is not a number of tokens (50000, 200k, 1.5M) "
                 "or of dollars ($2.50)."
@@ -72,7 +73,9 @@ class Budget(Struct, frozen=True, kw_only=True):
         return self.tokens or 0 if self.dollars is None else self.dollars
 
     def __str__(self) -> str:
-        return f"{self.tokens:,} tokens" if self.dollars is None else f"${self.dollars:,.2f}"
+        if self.dollars is None:
+            return f"{self.tokens:,} tokens"
+        return f"${self.dollars:,.2f}" if self.dollars >= 0.01 else f"${self.dollars:.2g}"
 
 
 class Purse:

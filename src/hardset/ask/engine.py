@@ -26,7 +26,6 @@ from hardset.ask.group import Group
 from hardset.ask.pace import START, Pace
 from hardset.ask.rows import Preparer, Row, failed, first_image
 from hardset.ask.store import Entry, Store, entry
-from hardset.errors import UsageError
 from hardset.images import Library
 from hardset.records import Item, Prompt, Reply
 
@@ -67,13 +66,10 @@ async def ask(
 
     Raises:
         StoreError: the store cannot be read or written.
-        UsageError: the limits make no sense.
         Exception: whatever walking `prompts` raises; what was received is committed first.
     """
     limits = limits or Limits()
     most = min(limits.concurrency, model.max_concurrency or limits.concurrency)
-    if most < 1 or limits.retries < 0:
-        raise UsageError("Concurrency must be at least 1, and retries at least 0.")
     purse = Purse(None if getattr(model, "free", False) else limits.budget)
     # With a budget the first request goes alone: its cost says how many more may go out at once.
     start = START if purse.budget is None else 1
