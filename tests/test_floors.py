@@ -11,7 +11,7 @@ SRC = Path(__file__).resolve().parents[1] / "src" / "hardset"
 
 FLOORS = {
     6: {"cli", "doctor", "__main__"},
-    5: {"run", "building"},
+    5: {"streams", "run", "building"},
     4: {"judging", "agents", "review", "reports", "exports", "outcomes"},
     3: {"ask", "models", "benchmarks"},
     2: {"reading", "sources", "images"},

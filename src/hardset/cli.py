@@ -7,21 +7,26 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, runtime_checkable
 
 from cyclopts import App, Group, Parameter
 from cyclopts.exceptions import CycloptsError
 
 import hardset
 from hardset.errors import UsageError
+from hardset.streams import fall_silent, nobody_listening, open_streams, tell
 
 if TYPE_CHECKING:
     from hardset.records import Sampling
     from hardset.run import Run
 
 USAGE, FAILED_ROWS, INTERRUPTED = 2, 3, 130
+MOST_REPEATS = 65_535  # the column of repeats has 16 bits
+STOPPED = "stopped; every reply so far is kept. To go on: "
+KEPT = "replies received so far are kept: mend this and run the same command again"
 
 app = App(
     name="hardset",
@@ -29,6 +34,7 @@ app = App(
     "it does not?\n\nStart with: `hardset run scenes -m local/scout` (offline, a minute).",
     version=hardset.__version__,
     help_format="markdown",
+    suppress_keyboard_interrupt=False,  # `main` says how to go on
 )
 
 _DATA = Group("What to ask", sort_key=1)
@@ -138,59 +144,103 @@ def run(
     from hardset.benchmarks import registry
     from hardset.models import make_model
     from hardset.reports import progress, terminal
+    from hardset.reports.folder import make_usable
+    from hardset.reports.text import visible
     from hardset.run import Settings, evaluate, write_report
 
     if repeats < 1 or (limit is not None and limit < 1):
         raise UsageError("--repeats and --limit take a whole number of 1 or more")
+    if repeats > MOST_REPEATS:
+        raise UsageError(f"--repeats takes {MOST_REPEATS:,} at most, not {repeats:,}")
+    if price is not None and budget is None:
+        raise UsageError("--price goes with a --budget in dollars, and there is none")
+    prices = _prices(price)
+    again = next((spec for spec in model if model.count(spec) > 1), None)
+    if again is not None:
+        raise UsageError(f"the model {again} is given twice")
     options = _options(option, data=data, images=images)
     if blind and "blind" in registry.options(benchmark):
         options["blind"] = True
     declared = registry.make(benchmark, **options)
     settings = Settings(
         repeats=repeats,
-        limit=limit,
+        limit=None if limit is None else min(limit, sys.maxsize),
         blind=blind,
         sampling=_sampling(declared.sampling, temperature, top_p, max_tokens, seed),
         limits=Limits(
             concurrency=concurrency,
             timeout=timeout,
             retries=retries,
-            budget=Budget.parse(budget, _prices(price)) if budget else None,
+            budget=None if budget is None else Budget.parse(budget, prices),
         ),
         runs=runs,
         store=store,
     )
     models = [make_model(spec, base_url=base_url, key_env=key_env) for spec in model]
+    for each in models:
+        if isinstance(each, Checked):
+            each.check()
+    make_usable(runs)  # before anything is paid for
+    if report is not None:
+        _replaceable(report)
     finished = []
     for each in models:
         with progress.bar(f"{benchmark} on {each.name}") as show:
             done = evaluate(declared, each, settings, progress=show)
         if done.interrupted:
-            print(
-                f"stopped; every reply so far is kept. To go on: {resume_command()}",
-                file=sys.stderr,
-            )
+            tell(STOPPED + resume_command())
             return INTERRUPTED
         finished.append(done)
-    by_cut = len(finished) == 1 if cuts is None else cuts
-    terminal.show([done.view() for done in finished], by_cut=by_cut)
-    for done in finished:
-        print(f"{done.model}: {done.folder}")
-    if report is not None:
+    if report is not None:  # first: whoever reads the tables may stop listening
         write_report(report, finished)
-        print(f"report: {report}")
-    return _status(finished)
-
-
-def _status(finished: list[Run]) -> int:
-    """Say in one sentence each which rows failed and why asking stopped; give the exit status."""
-    for done in finished:
-        if done.stopped:
-            print(f"{done.model}: asking stopped early: {done.stopped}", file=sys.stderr)
-        if done.failed:
-            why = "; ".join(f"{count} x {reason}" for reason, count in done.reasons()[:3])
-            print(f"{done.model}: {done.failed} of {done.rows} rows failed: {why}", file=sys.stderr)
+    by_cut = len(finished) == 1 if cuts is None else cuts
+    with nobody_listening():
+        terminal.show([done.view() for done in finished], by_cut=by_cut)
+        for done in finished:
+            print(visible(f"{done.model}: {done.folder}"))
+        if report is not None:
+            print(f"report: {report}")
+        sys.stdout.flush()
+    with nobody_listening():
+        _say_what_failed(finished)
     return FAILED_ROWS if any(done.failed for done in finished) else 0
+
+
+@runtime_checkable
+class Checked(Protocol):
+    """A model that can tell before it is asked that it cannot be: its key is missing."""
+
+    def check(self) -> object:
+        """Raise `UsageError` if it cannot be asked."""
+
+
+def _replaceable(report: Path) -> None:
+    """Refuse a report's place that would cost another file, before anything is paid for."""
+    from hardset.reports.folder import make_usable
+
+    if report.is_dir():
+        raise UsageError(f"--report {report} is a folder: name a file, like report.html")
+    if report.exists() and not report.is_file():
+        raise UsageError(f"--report {report} is no ordinary file: name one, like report.html")
+    if report.exists():
+        with report.open("rb") as file:
+            start = file.read(64).lstrip().lower()
+        if start and not start.startswith(b"<!doctype html"):
+            raise UsageError(f"--report {report} is a file, and no report: it stays; name another")
+    make_usable(report.parent)
+
+
+def _say_what_failed(finished: list[Run]) -> None:
+    """Say in one sentence each which rows failed, and why asking stopped."""
+    for done in finished:
+        first, rest = done.reasons()[:3], done.reasons()[3:]
+        why = "; ".join(f"{count} x {reason}" for reason, count in first)
+        if rest:
+            why += f"; and {sum(count for _, count in rest)} for other reasons, see {done.folder}"
+        if done.stopped and done.stopped not in why:
+            tell(f"{done.model}: asking stopped early: {done.stopped}")
+        if done.failed:
+            tell(f"{done.model}: {done.failed} of {done.rows} rows failed: {why}")
 
 
 def resume_command() -> str:
@@ -208,15 +258,24 @@ def _sampling(
     """Lay what the user gave over the benchmark's own sampling."""
     import msgspec
 
+    if top_p is not None and not 0 < top_p <= 1:
+        raise UsageError(f"--top-p takes a number above 0, up to 1, not {top_p:g}")
+    if max_tokens is not None and not 1 <= max_tokens < 2**31:
+        raise UsageError(f"--max-tokens takes a whole number of 1 or more, not {max_tokens}")
+    if seed is not None and not -(2**63) <= seed < 2**63:
+        raise UsageError(f"--seed takes a whole number of at most 64 bits, not {seed}")
     given: dict[str, Any] = {"top_p": top_p, "max_tokens": max_tokens, "seed": seed}
     changes = {name: value for name, value in given.items() if value is not None}
     if temperature is not None:
         try:
-            changes["temperature"] = None if temperature == "default" else float(temperature)
+            number = None if temperature == "default" else float(temperature)
         except ValueError:
+            number = -1.0
+        if number is not None and not 0 <= number < 100:  # NaN is not within either
             raise UsageError(
-                f"--temperature takes a number or `default`, not {temperature!r}"
-            ) from None
+                f"--temperature takes a number of 0 or more, or `default`, not {temperature!r}"
+            )
+        changes["temperature"] = number
     return msgspec.structs.replace(base, **changes)
 
 
@@ -303,19 +362,44 @@ def _options(pairs: list[str] | None, **given: Any) -> dict[str, Any]:
     return options
 
 
+def _unicode(arguments: list[str]) -> None:
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise UsageError(
+                f"an argument is no text in this system's encoding: {argument!r}; rename the file "
+                "or write it in UTF-8"
+            ) from None
+
+
+def _interrupt(number: int, frame: object) -> None:
+    """Let SIGTERM end the reading and reporting as Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
 def main() -> None:
     """Run the command line; usage errors are one sentence and exit status 2."""
+    open_streams()
+    signal.signal(signal.SIGTERM, _interrupt)
     try:
+        _unicode(sys.argv)
         status = app(exit_on_error=False, print_error=True, result_action="return_value")
+        sys.stdout.flush()
     except CycloptsError:
         sys.exit(USAGE)
     except UsageError as error:
-        print(f"hardset: {error}", file=sys.stderr)
+        tell(f"hardset: {error}")
         sys.exit(USAGE)
     except KeyboardInterrupt:
-        print(f"stopped; every reply so far is kept. To go on: {resume_command()}", file=sys.stderr)
+        tell(STOPPED + resume_command() if sys.argv[1:2] == ["run"] else "stopped")
         sys.exit(INTERRUPTED)
     except BrokenPipeError:  # `hardset list | head`: nobody listens any more
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        fall_silent()
         sys.exit(0)
+    except OSError as error:  # a full disk, a folder taken away
+        where = f" {error.filename}" if error.filename else ""
+        tell(f"hardset: {error.strerror or error}{where}; {KEPT}")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # standard output may be what is full
+        sys.exit(USAGE)
     sys.exit(status if isinstance(status, int) else 0)

@@ -7,6 +7,8 @@ changes from run to run (times, tokens spent now, the host) is in `manifest.json
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 from datetime import datetime
 from pathlib import Path
@@ -26,13 +28,14 @@ MANIFEST, OUTCOMES, METRICS, REPORT = (
     "metrics.json",
     "report.html",
 )
+LONGEST_NAME = 140  # bytes: file systems take 255, some that encrypt take 143
 
 
 def new_folder(runs: Path, benchmark: str, model: str, started: datetime) -> Path:
     """Make and return a fresh folder for a run that started at `started` (UTC)."""
     parent = runs / safe_name(benchmark) / safe_name(model)
     stem = started.strftime("%Y%m%dT%H%M%SZ")
-    parent.mkdir(parents=True, exist_ok=True)
+    make_usable(parent)
     for number in range(1, 1000):
         folder = parent / (stem if number == 1 else f"{stem}-{number}")
         try:
@@ -43,18 +46,43 @@ def new_folder(runs: Path, benchmark: str, model: str, started: datetime) -> Pat
     raise UsageError(f"{parent} already has a thousand runs of {stem}; give another --runs folder")
 
 
+def make_usable(folder: Path) -> None:
+    """Make a folder if it is not there, and see that files can be put into it.
+
+    Raises:
+        UsageError: they cannot.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be made: {error.strerror or error}") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(f"nothing can be written into {folder}; name another folder")
+
+
 def safe_name(name: str) -> str:
     """Turn a name into one folder name: `openai/gpt-4o` becomes `openai--gpt-4o`."""
-    return re.sub(r"[^\w.+-]+", "_", name.replace("/", "--")).strip(".") or "_"
+    safe = re.sub(r"[^\w.+-]+", "_", name.replace("/", "--")).strip(".") or "_"
+    if len(safe.encode()) <= LONGEST_NAME:
+        return safe
+    start = safe.encode()[: LONGEST_NAME - 9].decode("utf-8", "ignore")
+    return f"{start}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def write_folder(
     folder: Path, manifest: dict[str, Any], metrics: list[Metric], outcomes: pl.DataFrame
 ) -> None:
-    """Write the three machine-readable files of a run; the manifest last, as the seal."""
-    outcomes.write_parquet(folder / OUTCOMES, compression="zstd", statistics=True)
-    (folder / METRICS).write_bytes(_pretty(metrics))
-    (folder / MANIFEST).write_bytes(_pretty(manifest))
+    """Write the three machine-readable files of a run; the manifest last, as the seal.
+
+    Raises:
+        UsageError: the disk is full, or the folder has gone.
+    """
+    try:
+        outcomes.write_parquet(folder / OUTCOMES, compression="zstd", statistics=True)
+        (folder / METRICS).write_bytes(_pretty(metrics))
+        (folder / MANIFEST).write_bytes(_pretty(manifest))
+    except OSError as error:
+        raise UsageError(f"the run folder {folder} cannot be written: {error}") from error
 
 
 def read_folder(folder: Path) -> tuple[dict[str, Any], list[Metric], pl.DataFrame]:

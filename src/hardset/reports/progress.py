@@ -41,6 +41,10 @@ class Count(Protocol):
     def level(self) -> int:
         """Requests in flight at once."""
 
+    @property
+    def waits(self) -> float:
+        """Seconds the endpoint still wants to be left alone for."""
+
 
 @contextmanager
 def bar(title: str) -> Iterator[Callable[[Count], None]]:
@@ -93,6 +97,8 @@ def note(count: Count) -> str:
         parts.append(f"{count.failed} failed")
     if count.level:
         parts.append(f"{count.level} at once")
+    if count.waits >= 1:
+        parts.append(f"the endpoint asks to wait {span(count.waits)}")
     return ", ".join(parts)
 
 

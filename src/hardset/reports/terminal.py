@@ -15,21 +15,32 @@ from rich.text import Text
 
 from hardset.records import Metric
 from hardset.reports.numbers import fraction, interval, percent
-from hardset.reports.runs import RunView, cuts, leading, side_by_side
+from hardset.reports.runs import RunView, cuts, how_asked, leading, side_by_side
 from hardset.reports.text import visible
 
 _PIPE_WIDTH = 200  # a pipe has no width; rich would fold everything into 80 columns
+_LEAST_WIDTH = 80  # below it cells would be cut
 _NARROW = 12  # columns that an interval takes: `46.2 to 65.3`
+_WHOLE = 14  # columns that the name of a slice gets unfolded
 _CELL = 32  # columns that value, interval and fraction take on one line
 
 
 def show(runs: Sequence[RunView], console: Console | None = None, *, by_cut: bool = True) -> None:
     """Print the tables of one or several runs of a benchmark; those of the cuts if asked for."""
-    console = console or Console()
+    console = console or _Console()
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = max(_PIPE_WIDTH, console.width)
+    console.width = max(_LEAST_WIDTH, console.width)  # folded lines are ugly, lost digits are wrong
     for table in tables(runs, console.encoding, console.width, by_cut=by_cut):
         console.print(table)
+    for notice in dict.fromkeys(notice for run in runs for notice in run.notices):
+        console.print(_plain(notice, console.encoding))
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to the caller: rich would end the program with a status of its own."""
+        raise BrokenPipeError
 
 
 def tables(
@@ -59,7 +70,8 @@ def headline_table(runs: Sequence[RunView], encoding: str = "utf-8", width: int 
         if not cut and name in names
     ]  # fmt: skip
     rows.sort(key=lambda found: names.index(_first(found).name))
-    title = f"{runs[0].title or runs[0].benchmark}: {_rows(runs)}"
+    asked = dict.fromkeys(condition for run in runs for condition in how_asked(run))
+    title = "; ".join((f"{runs[0].title or runs[0].benchmark}: {_rows(runs)}", *asked))
     several_readings = len({_first(found).reading for found in rows}) > 1
     return _metric_table(title, runs, rows, encoding, width, reading=several_readings)
 
@@ -107,7 +119,8 @@ def _metric_table(
     table = _table(_plain(title, encoding))
     table.add_column("metric")
     if where:
-        table.add_column(where, overflow="fold")
+        longest = max((len(visible(_first(found).cut[where])) for found in rows), default=0)
+        table.add_column(where, overflow="fold", min_width=min(longest, _WHOLE))
     if reading:
         table.add_column("reading")
     if one:
@@ -130,13 +143,18 @@ def _metric_table(
         if reading:
             cells.append(_plain(first.reading, encoding))
         if one:
-            cells += [Text(part) for part in (*_cells(first), first.method or "undefined")]
+            cells += [Text(part) for part in (*_cells(first), _method(first))]
         else:
             cells += [Text(_cell(metric, flat)) for metric in found]
         table.add_row(*cells)
         if not flat:
             table.add_section()
     return table
+
+
+def _method(metric: Metric) -> str:
+    """Name a metric's method so that it folds between its words."""
+    return metric.method.replace("-", " ") or "undefined"
 
 
 def _methods(rows: Sequence[Sequence[Metric | None]], encoding: str) -> Text:
