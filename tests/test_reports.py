@@ -292,11 +292,25 @@ def test_one_run_prints_value_interval_fraction_and_method(runs):
         assert re.search(rf"{state.value} +{runs[0].states[state.value]}\b", text)
 
 
+def test_methods_and_slices_fold_between_words(runs):
+    text = printed(runs[:1])
+    assert "color&texture" in text
+    assert re.search(r"\bcluster +$", text, re.MULTILINE)  # "bootstrap" is on the next line
+    assert "bootst " not in text
+
+
+def test_how_was_asked_and_what_is_odd_in_the_data_are_printed(runs):
+    odd = replace(runs[0], manifest={"blind": True, "repeats": 3}, notices=["One pair is broken."])
+    text = printed([odd, odd], width=120)
+    assert re.search(r": [0-9]+ rows; blind: no image was sent; 3 repeats", text)
+    assert text.count("One pair is broken.") == 1
+
+
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
 def test_several_runs_stand_side_by_side_and_lose_nothing(items, runs, width):
     many = [replace(runs[i % 2], model=f"provider/model-{i}") for i in range(5)]
     text = printed(many, width)
-    assert max(map(len, text.splitlines())) <= width
+    assert max(map(len, text.splitlines())) <= max(width, 80)  # below 80, digits would be lost
     for run in many:
         assert run.model.split("/")[1] in text
         for one in run.metrics:

@@ -246,9 +246,9 @@ def _notices(items: Sequence[Item]) -> list[str]:
         return []
     named = "; ".join(f"{pair} ({', '.join(have)})" for pair, have in list(broken.items())[:5])
     more = f" and {len(broken) - 5} more" if len(broken) > 5 else ""
+    verb = "is" if len(broken) == 1 else "are"
     return [
-        f"{len(broken)} of {len(roles)} pairs {'is' if len(broken) == 1 else 'are'} not one positive "
-        "and one negative question: "
+        f"{len(broken)} of {len(roles)} pairs {verb} not one positive and one negative question: "
         f"{named}{more}. RA and MR are over the {len(roles) - len(broken)} sound pairs; the "
         "questions of the others count in accuracy and in the states."
     ]
