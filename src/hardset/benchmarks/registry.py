@@ -61,24 +61,43 @@ def options(name: str) -> dict[str, inspect.Parameter]:
 
 
 def describe() -> list[tuple[str, str]]:
-    """Return (name, title) of every benchmark; one that does not load says so in its title."""
+    """Return (name, title and what it is) of every benchmark; one that does not load says so."""
     rows = []
     for name in sorted(names()):
         try:
-            rows.append((name, load(name).title))
+            cls = load(name)
+            what = (cls.__doc__ or "").strip().partition("\n")[0]
+            rows.append((name, f"{cls.title}: {what}" if what else cls.title))
         except UsageError as error:
             rows.append((name, str(error)))
     return rows
 
 
 def describe_options(name: str) -> list[tuple[str, str]]:
-    """Return (option, type and default) of every option of a benchmark."""
+    """Return (option, type, default and what its class says of it) of every option."""
+    said = _arguments(load(name))
     rows = []
     for option, parameter in options(name).items():
         kind = _kind(parameter.annotation)
         default = "needed" if parameter.default is parameter.empty else repr(parameter.default)
-        rows.append((option, f"{kind}, {default}"))
+        about = f": {said[option]}" if option in said else ""
+        rows.append((option, f"{kind}, {default}{about}"))
     return rows
+
+
+def _arguments(cls: type) -> dict[str, str]:
+    """Read what the `Args:` of a class's docstring say of each, in one line."""
+    found: dict[str, str] = {}
+    _, _, rest = inspect.cleandoc(cls.__doc__ or "").partition("\nArgs:\n")
+    for line in rest.splitlines():
+        if not line.startswith("    "):
+            break
+        name, colon, text = line.strip().partition(": ")
+        if colon and not line.startswith("     "):
+            found[name] = text
+        elif found:
+            found[next(reversed(found))] += " " + line.strip()
+    return found
 
 
 def _kind(annotation: Any) -> str:
@@ -120,4 +139,4 @@ def _typed(name: str, key: str, value: Any, annotation: Any) -> Any:
         return msgspec.convert(value, annotation, strict=False, dec_hook=lambda to, text: to(text))
     except (msgspec.ValidationError, TypeError) as error:
         wanted = _kind(annotation)
-        raise UsageError(f"{name}: option {key} = {value!r} is not a {wanted} ({error})") from error
+        raise UsageError(f"{name}: option {key} takes {wanted}, not {value!r}") from error
