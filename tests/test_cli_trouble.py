@@ -10,6 +10,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -249,3 +250,40 @@ def test_a_signal_after_the_asking_still_stops_and_says_how_to_go_on(tmp_path, n
     assert child.returncode == 130
     assert "To go on: hardset run mmr" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (Fault("reset"), "closed the connection without an answer"),
+        (Fault("cut"), "broke off before its end"),
+        (Fault("body", body=b"<html>hi</html>"), "sent a web page, not a chat reply"),
+        (Fault("status", 204), "answered 204, without a chat reply"),
+        (Fault("message", body={}, finish="length"), "an empty text (it ended with 'length')"),
+    ],
+)
+def test_doctor_says_in_plain_words_what_an_endpoint_does_instead(tmp_path, fault, words):
+    with Loopback(fault=lambda number, body: fault) as server:
+        said = hardset("doctor", "-m", "m", "--base-url", server.base_url, cwd=tmp_path)
+    assert said.returncode == 3
+    assert words in said.stdout
+    assert "Error" not in said.stdout
+
+
+def test_a_port_where_something_else_listens_is_told_as_that(tmp_path):
+    import socketserver
+
+    class Shell(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.sendall(b"SSH-2.0-OpenSSH_9\x1b[31m\r\n")
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Shell) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        said = hardset(
+            "doctor", "-m", "m", "--base-url", f"http://127.0.0.1:{server.server_address[1]}/v1",
+            cwd=tmp_path,
+        )  # fmt: skip
+        server.shutdown()
+    assert said.returncode == 3
+    assert "does not answer in HTTP; is that its port?" in said.stdout
+    assert "\x1b" not in said.stdout

@@ -111,6 +111,8 @@ def probe(model: AnyModel) -> list[tuple[str, str]]:
         text, *seen = asyncio.run(_ask(prompts, model, Path(folder)))
     if text.failure is not None:
         return [(BAD, f"does not answer: {text.failure.reason}")]
+    if not text.text.strip():
+        return [(BAD, f"answers with an empty text (it ended with {text.finish!r})")]
     findings = [(GOOD, f"answers in {text.seconds:.2f} s: {_short(text.text)}")]
     for word, reply in zip(WORDS, seen, strict=True):
         if reply.failure is not None:

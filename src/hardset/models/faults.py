@@ -69,6 +69,8 @@ def of_status(endpoint: Endpoint, status: int, headers: Mapping[str, str], body:
             "(it could take the key elsewhere): give that address with --base-url",
             hopeless=True,
         )
+    if status < 300:
+        return endpoint.failed(f"{endpoint.title} answered {status}, without a chat reply")
     return of_error(endpoint, error, status, retry_after(headers, body))
 
 

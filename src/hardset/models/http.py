@@ -28,7 +28,7 @@ from yarl import URL
 from hardset import __version__
 from hardset.errors import UsageError
 from hardset.images import BadMedia, Library
-from hardset.models.faults import Endpoint, of_status
+from hardset.models.faults import Endpoint, of_status, shorten
 from hardset.models.providers import Provider
 from hardset.models.wire import Body, Encoded, read_chat
 from hardset.records import Failure, Image, Item, Prompt, Reply, State
@@ -203,7 +203,14 @@ class ChatModel:
             return fail(f"{who} sent more than {MOST_BYTES // 2**20} MiB", transient=True)
         if isinstance(error, aiohttp.ClientConnectorError):
             return fail(f"no connection to {at}: {error.os_error}", transient=True)
-        said = str(error) or type(error).__name__
+        if isinstance(error, aiohttp.ServerDisconnectedError | ConnectionResetError):
+            return fail(f"{who} closed the connection without an answer", transient=True)
+        if isinstance(error, aiohttp.ClientPayloadError):
+            return fail(f"{who}'s answer broke off before its end", transient=True)
+        if isinstance(error, aiohttp.ClientResponseError | HttpProcessingError):
+            said = shorten(error.message, 120)
+            return fail(f"{at} does not answer in HTTP; is that its port? ({said})", transient=True)
+        said = shorten(str(error)) or type(error).__name__
         return fail(f"{who}'s answer broke off ({type(error).__name__}: {said})", transient=True)
 
 

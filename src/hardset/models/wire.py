@@ -149,6 +149,9 @@ def read_chat(raw: bytes, endpoint: Endpoint) -> Reply:
         chat = _decoded(raw)
     except (ValueError, RecursionError) as error:  # msgspec's and Unicode's are ValueErrors
         start = raw[:60].decode("utf-8", "replace")
+        if start.lstrip().startswith("<"):
+            said = f"a web page, not a chat reply: is the address {endpoint.address} right?"
+            return Reply(failure=endpoint.failed(f"{endpoint.title} sent {said}", transient=True))
         return Reply(
             failure=endpoint.failed(
                 f"{endpoint.title} sent no sound chat reply ({error}); {len(raw)} bytes that "
