@@ -324,3 +324,15 @@ def test_closing_leaves_one_file(path):
         store.put([(key(1), Reply())], "m")
     store.close()
     assert os.listdir(path.parent) == ["replies.sqlite"]
+
+
+def test_a_store_that_cannot_be_used_says_the_way_out(tmp_path, monkeypatch):
+    monkeypatch.setattr("hardset.ask.store.BUSY_SECONDS", 0.01)
+    Store(tmp_path / "s.sqlite").close()
+    holder = sqlite3.connect(tmp_path / "s.sqlite", isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(StoreError, match="another program holds it"):
+        Store(tmp_path / "s.sqlite")
+    holder.close()
+    with pytest.raises(StoreError, match="it is a folder"):
+        Store(tmp_path)

@@ -41,6 +41,13 @@ CREATE TABLE files (place TEXT PRIMARY KEY, stamp TEXT NOT NULL, sha256 TEXT NOT
 CREATE TABLE media (sha256 TEXT PRIMARY KEY, found BLOB NOT NULL) WITHOUT ROWID;
 """
 
+_WAYS_OUT = {
+    "locked": "; another program holds it: let that end, and run the same command again",
+    "disk is full": "; make room and run the same command again: what was committed is kept",
+    "unable to open": "; it is a folder, or its own folder cannot be written to",
+    "readonly": "; give it a place that can be written to",
+}
+
 T = TypeVar("T")
 
 _encode = msgspec.json.Encoder().encode
@@ -292,7 +299,8 @@ class Store:
         except sqlite3.ProgrammingError:
             raise  # ours: a closed store, a wrong query
         except sqlite3.OperationalError as error:
-            raise StoreError(f"The store {self.path} cannot be used: {error}.") from error
+            way = next((way for words, way in _WAYS_OUT.items() if words in str(error)), "")
+            raise StoreError(f"The store {self.path} cannot be used: {error}{way}.") from error
         except (sqlite3.DatabaseError, msgspec.MsgspecError) as error:
             raise StoreError(
                 f"The store {self.path} is damaged or is no SQLite file ({error}); "
