@@ -78,6 +78,7 @@ def test_list_names_benchmarks_providers_and_options(tmp_path):
         (["run", "scenes", "-m", "baseline/random", "-o", "n=many"], "n"),
         (["run", "scenes", "-m", "baseline/random", "-o", "n"], "key=value"),
         (["run", "scenes", "-m", "baseline/random", "--temperature", "warm"], "warm"),
+        (["run", "scenes", "-m", "baseline/random", "--budget", "$5"], "--price 2.50,10"),
         (["run", "scenes", "-m", "baseline/random", "--budget", "lots"], "lots"),
         (["run", "scenes", "-m", "baseline/random", "--budget", "$5"], "price"),
         (["run", "mmr", "-m", "baseline/random"], "--data"),
@@ -245,3 +246,15 @@ def test_a_closed_pipe_is_no_crash(tmp_path):
     command = f"{sys.executable} -m hardset list | head -1"
     said = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True)
     assert "Traceback" not in said.stderr
+
+
+def test_where_no_row_has_a_reply_no_table_of_noughts_hides_the_reason(tmp_path):
+    data = mmr_file(tmp_path)
+    with Loopback(key=KEY) as server:
+        asked = ("run", "mmr", "--data", data, "--blind", "-m", "m", "--base-url", server.base_url)
+        said = hardset(*asked, cwd=tmp_path, env={"COLUMNS": "80"})
+    assert said.returncode == 3
+    assert "HARDSET_API_KEY" in said.stderr
+    assert "request-failed" in said.stdout
+    assert "By category" not in said.stdout
+    assert "HARDSET_API_KEY" in hardset("run", "--help", cwd=tmp_path).stdout

@@ -111,7 +111,8 @@ def run(
     base_url
         The address of any OpenAI-compatible endpoint, up to and with `/v1`.
     key_env
-        The environment variable that holds the key for `--base-url`.
+        The environment variable that holds the key for `--base-url`; `HARDSET_API_KEY` if not
+        given.
     temperature
         A number, or `default` for the provider's own; if not given, the benchmark's (mostly 0).
     top_p
@@ -137,8 +138,8 @@ def run(
     report
         Also write one report over all the models to this file.
     cuts
-        Print the tables by category and other cuts too; if not said, only for a single model.
-        The report always has them.
+        Print the tables by category and other cuts too; if not said, for a single model that
+        replied. The report always has them.
     """
     from hardset.ask import Budget, Limits
     from hardset.benchmarks import registry
@@ -193,7 +194,8 @@ def run(
         finished.append(done)
     if report is not None:  # first: whoever reads the tables may stop listening
         write_report(report, finished)
-    by_cut = len(finished) == 1 if cuts is None else cuts
+    alone = len(finished) == 1 and finished[0].failed < finished[0].rows
+    by_cut = alone if cuts is None else cuts
     with nobody_listening():
         terminal.show([done.view() for done in finished], by_cut=by_cut)
         for done in finished:
@@ -333,7 +335,8 @@ def doctor(
     base_url
         The address of any OpenAI-compatible endpoint, up to and with `/v1`.
     key_env
-        The environment variable that holds the key for `--base-url`.
+        The environment variable that holds the key for `--base-url`; `HARDSET_API_KEY` if not
+        given.
     """
     from hardset import doctor
 

@@ -35,7 +35,7 @@ class Budget(Struct, frozen=True, kw_only=True):
         if self.dollars is not None and not all(p is not None and p >= 0 for p in prices):
             raise UsageError(
                 "A budget in dollars needs two prices, of a million tokens sent and of a million "
-                "received, both 0 or more."
+                "received, both 0 or more: --price 2.50,10."
             )
 
     @classmethod
