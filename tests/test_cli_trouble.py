@@ -287,3 +287,11 @@ def test_a_port_where_something_else_listens_is_told_as_that(tmp_path):
     assert said.returncode == 3
     assert "does not answer in HTTP; is that its port?" in said.stdout
     assert "\x1b" not in said.stdout
+
+
+def test_https_to_a_server_without_tls_is_told_to_be_http(tmp_path):
+    with Loopback() as server:
+        address = server.base_url.replace("http:", "https:")
+        said = hardset("doctor", "-m", "m", "--base-url", address, cwd=tmp_path)
+    assert said.returncode == 3
+    assert "speaks no TLS: begin its address with http://" in said.stdout

@@ -196,6 +196,8 @@ class ChatModel:
         who, fail = self._endpoint.title, self._endpoint.failed
         at = f"{self.url.host}:{self.url.port}"
         if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientSSLError):
+            if "WRONG_VERSION_NUMBER" in str(error):
+                return fail(f"{at} speaks no TLS: begin its address with http://", hopeless=True)
             return fail(f"no trusted TLS connection to {at}: {error}", hopeless=True)
         if isinstance(error, TimeoutError):
             return fail(f"{who} was silent for {self._timeout:g} s", transient=True)
