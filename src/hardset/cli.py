@@ -73,7 +73,7 @@ def run(
     runs: Annotated[Path, Parameter(group=_OUT)] = Path("runs"),
     store: Annotated[Path | None, Parameter(group=_OUT)] = None,
     report: Annotated[Path | None, Parameter(group=_OUT)] = None,
-    cuts: Annotated[bool | None, Parameter(group=_OUT)] = None,
+    cuts: Annotated[bool, Parameter(group=_OUT, negative="")] = False,
 ) -> int:
     """Ask a model every question of a benchmark, read the replies, and report.
 
@@ -138,8 +138,7 @@ def run(
     report
         Also write one report over all the models to this file.
     cuts
-        Print the tables by category and other cuts too; if not said, for a single model that
-        replied. The report always has them.
+        Print the tables by category and other cuts too; the report always has them.
     """
     from hardset.ask import Budget, Limits
     from hardset.benchmarks import registry
@@ -194,10 +193,10 @@ def run(
         finished.append(done)
     if report is not None:  # first: whoever reads the tables may stop listening
         write_report(report, finished)
-    alone = len(finished) == 1 and finished[0].failed < finished[0].rows
-    by_cut = alone if cuts is None else cuts
     with nobody_listening():
-        terminal.show([done.view() for done in finished], by_cut=by_cut)
+        terminal.show([done.view() for done in finished], by_cut=cuts)
+        if not cuts:
+            print(f"By {', '.join(declared.cuts)}: in the report, or with --cuts.")
         for done in finished:
             print(visible(f"{done.model}: {done.folder}"))
         if report is not None:
