@@ -31,19 +31,27 @@ def ask(data, url, work, *more, at_once=AT_ONCE):
 
 def text(work):
     """1: CPU a reply through a full run over a bare loop making the same posts."""
-    count = 5000
-    data = questions(work / "text.json", count)
-    ratios, ours, floors = [], [], []
+    few, many = 5000, 20_000
+    small, large = questions(work / "few.json", few), questions(work / "many.json", many)
+    ratios, slopes, ours = [], [], []
     with stub() as url:
         for turn in range(ROUNDS):
-            bare = cost([sys.executable, HERE / "bare.py", url + "/v1", data, AT_ONCE])
-            full = cost(ask(data, url, work / f"text{turn}", "--blind"))
-            ratios.append(full.cpu / bare.cpu)
-            ours.append(1e3 * full.cpu / count)
-            floors.append(1e3 * bare.cpu / count)
+            bare, full = {}, {}
+            for count, data in ((few, small), (many, large)):
+                loop = [sys.executable, HERE / "bare.py", url + "/v1", data, AT_ONCE]
+                bare[count] = cost(loop).cpu
+                full[count] = cost(ask(data, url, work / f"text{turn}-{count}", "--blind")).cpu
+            ratios.append(full[few] / bare[few])
+            slopes.append((full[many] - full[few]) / (bare[many] - bare[few]))
+            ours.append(f"{1e3 * full[few] / few:.3f} / {1e3 * bare[few] / few:.3f} ms")
     yield (
-        "CPU a text reply, full run to report / bare aiohttp loop (5,000)",
-        f"{median(ratios):.2f} ({median(ours):.3f} / {median(floors):.3f} ms)",
+        "CPU a text reply, full run to report / bare aiohttp loop, start-up included (5,000)",
+        f"{median(ratios):.2f} ({ours[ratios.index(median(ratios))]})",
+        "≤ 2.5, aim 1.5",
+    )
+    yield (
+        "each further reply, without start-up (from 5,000 to 20,000)",
+        f"{median(slopes):.2f}",
         "≤ 2.5, aim 1.5",
     )
 
