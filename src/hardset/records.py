@@ -160,7 +160,7 @@ class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tokens_out: int = 0
 
 
-class Metric(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Metric(Struct, frozen=True, kw_only=True):
     """A rate with everything needed to check it: numerator, denominator, interval, method.
 
     `value` is None where the rate is undefined (an empty denominator): never zero.
