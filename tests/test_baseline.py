@@ -11,6 +11,7 @@ from hardset.errors import UsageError
 from hardset.images import Library
 from hardset.models import make_model
 from hardset.models.baseline import KINDS, REFUSAL
+from hardset.reading import read_choice, read_yes_no
 from hardset.records import Item, Prompt, State
 
 CHOICE = Item(id="c", question="?", form="choice", choices=("w", "x", "y", "z"), answer="C")
@@ -85,12 +86,9 @@ def test_an_unknown_baseline_is_a_usage_error_with_a_hint():
 
 
 def test_the_readers_take_the_baselines_at_their_word():
-    reading = pytest.importorskip("hardset.reading")
-    read = getattr(reading, "read_choice", None)
-    if read is None:
-        pytest.skip("the readers are not there")
+    read = read_choice
     assert read(say("oracle", CHOICE), CHOICE.choices).answer == "C"
     assert read(say("always-refuse", CHOICE), CHOICE.choices).state is State.ABSTAINED
     assert read(say("never-refuse", CHOICE), CHOICE.choices).state is State.ANSWERED
     assert read(say("random", CHOICE), CHOICE.choices).state is State.ANSWERED
-    assert reading.read_yes_no(say("never-refuse", YES_NO)).state is State.ANSWERED
+    assert read_yes_no(say("never-refuse", YES_NO)).state is State.ANSWERED
