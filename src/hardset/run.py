@@ -53,8 +53,6 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     runs: Path = Path("runs")
     store: Path | None = None  # None: `runs/store.sqlite`
-    draws: int = 10_000  # bootstrap draws
-    seed: int = 0  # of the bootstrap and of the report's sample
 
 
 @dataclass(kw_only=True)
@@ -201,7 +199,7 @@ async def _ask(
             caught.append(number)
     total = benchmark.total()
     if total is not None:
-        total = min(total, total if settings.limit is None else settings.limit) * settings.repeats
+        total = min(total, settings.limit or total) * settings.repeats
     prompts = ((prompt, item) for item, prompt in walk(benchmark, settings))
     try:
         async with model:
@@ -270,7 +268,6 @@ def manifest(run: Run, model: Model) -> dict[str, Any]:
         "repeats": settings.repeats,
         "limit": settings.limit,
         "blind": settings.blind,
-        "draws": settings.draws,
         "first_prompt": first,
         "prompts_sha256": hashlib.sha256(asked.keys).hexdigest() if asked else "",
         "notices": list(benchmark.notices),

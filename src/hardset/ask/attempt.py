@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from hardset.ask.asked import Limits, Tally
 from hardset.ask.budget import Purse
+from hardset.ask.key import Identity
 from hardset.ask.pace import Pace
 from hardset.ask.rows import Row, bad_media, failed
 from hardset.ask.store import sound
@@ -23,24 +24,12 @@ LONGEST_BACKOFF = 30.0
 GIVE_UP = 20  # rows in a row that fail after all their attempts, with no reply meanwhile
 
 
-class Model(Protocol):
+class Model(Identity, Protocol):
     """Who answers. The caller enters and leaves it: `ask` only calls `reply`.
 
     Two further attributes may be there: `sees_item: bool` (see `key.Identity`), and
     `free: bool`, where a model costs nothing and no budget applies to it.
     """
-
-    @property
-    def name(self) -> str:
-        """The model's spec, `provider/model`."""
-
-    @property
-    def options(self) -> Mapping[str, str]:
-        """What else decides the reply: base address, provider options. Never a secret."""
-
-    @property
-    def takes(self) -> Collection[str]:
-        """The media types the model accepts as they are."""
 
     @property
     def max_concurrency(self) -> int | None:
