@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import hardset
-from hardset.metrics import accuracy, estimate
+from hardset.metrics import Rates, accuracy
 from hardset.reading import read_choice
 from hardset.records import Image, Item
 
@@ -40,8 +40,10 @@ class Many(hardset.Benchmark):
     def read(self, item, text):
         return {"default": read_choice(text, item.choices)}
 
-    def measure(self, outcomes):
-        return estimate(outcomes, [accuracy()], cluster="sha256", by=[(), ("category",)])
+    def rates(self, outcomes):
+        return [
+            Rates(frame=outcomes, ratios=[accuracy()], cluster="sha256", by=[(), ("category",)])
+        ]
 
 
 if __name__ == "__main__":

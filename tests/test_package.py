@@ -31,10 +31,10 @@ class Weather(Benchmark):
     def read(self, item, text):
         return {"default": Reading(state=State.ANSWERED, answer=text)}
 
-    def measure(self, outcomes):
-        from hardset.metrics import accuracy, estimate
+    def rates(self, outcomes):
+        from hardset.metrics import Rates, accuracy
 
-        return estimate(outcomes, [accuracy()], cluster=None)
+        return [Rates(frame=outcomes, ratios=[accuracy()], cluster=None)]
 
 
 class Parrot:

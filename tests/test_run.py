@@ -13,7 +13,7 @@ import pytest
 from hardset.ask import Limits
 from hardset.benchmarks.declaration import Benchmark
 from hardset.errors import UsageError
-from hardset.metrics import accuracy, estimate
+from hardset.metrics import Rates, accuracy
 from hardset.models import make_model
 from hardset.outcomes import settle
 from hardset.records import Failure, Image, Item, Prompt, Reading, Reply, State
@@ -56,8 +56,8 @@ class Parity(Benchmark):
         )
         return {"default": Reading(state=state, answer=said, rule="the word"), "shouted": loud}
 
-    def measure(self, outcomes: pl.DataFrame):
-        return estimate(outcomes, [accuracy()], cluster=None, by=[(), ("category",)])
+    def rates(self, outcomes: pl.DataFrame):
+        return [Rates(frame=outcomes, ratios=[accuracy()], cluster=None, by=[(), ("category",)])]
 
 
 class Scripted:

@@ -6,13 +6,15 @@ metrics follow. `run.py` is the one conductor that walks the road with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hardset.records import Item, Judged, Message, Metric, Reading, Sampling, State
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from hardset.metrics import Measurable
 
 Opener = Callable[[str], bytes]
 """Makes an image's bytes from the part of `Image.where` behind the scheme."""
@@ -67,6 +69,12 @@ class Benchmark:
             for name, reading in self.read(item, text).items()
         }
 
-    def measure(self, outcomes: pl.DataFrame) -> list[Metric]:
-        """Compute the metrics from the outcome columns (see `outcomes.row`)."""
+    def rates(self, outcomes: pl.DataFrame) -> Iterable[Measurable]:
+        """Declare what is measured, over the outcome columns (see `outcomes.row`)."""
         raise NotImplementedError
+
+    def measure(
+        self, outcomes: pl.DataFrame, *, draws: int = 10_000, seed: int = 0
+    ) -> list[Metric]:
+        """Work out what `rates` declares, with `draws` bootstrap resamples seeded by `seed`."""
+        return [metric for part in self.rates(outcomes) for metric in part.metrics(draws, seed)]

@@ -21,11 +21,13 @@ from typing import TYPE_CHECKING, ClassVar
 from hardset.benchmarks.declaration import Benchmark
 from hardset.errors import UsageError
 from hardset.reading import read_choice
-from hardset.records import Image, Item, Message, Metric, Reading, State
+from hardset.records import Image, Item, Message, Reading, State
 from hardset.sources.rows import Row, read_rows
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from hardset.metrics import Measurable
 
 LETTERS = "ABCD"
 SUFFIX = "\nAnswer with the option's letter from the given choices directly."
@@ -82,21 +84,20 @@ class MMR(Benchmark):
         """Read a reply by this program's reader and, to compare with the paper, by its authors'."""
         return {"default": read_choice(text, item.choices), "paper": read_as_paper(text)}
 
-    def measure(self, outcomes: pl.DataFrame) -> list[Metric]:
-        """Compute RA and MR over the sound pairs and accuracy over all rows, for both readings."""
+    def rates(self, outcomes: pl.DataFrame) -> Iterator[Measurable]:
+        """Declare RA and MR over the sound pairs, accuracy over all rows, for both readings."""
         import polars as pl
 
         from hardset.metrics import (
+            Rates,
             Ratio,
             accuracy,
-            estimate,
             misleading_rate,
             pair_up,
             robustness_accuracy,
         )
 
         cuts = ((), ("level",), ("category",))
-        found: list[Metric] = []
         for reading in self.readings:
             which = "" if reading == self.readings[0] else reading
             right = f"{which}_right" if which else "right"
@@ -104,7 +105,7 @@ class MMR(Benchmark):
                 outcomes, first="POS", second="NEG", columns=[right], keep=["level", "category"]
             )
             paired = [robustness_accuracy(right), misleading_rate(right)]
-            found += estimate(pairs.sound, paired, cluster="pair", by=cuts, reading=reading)
+            yield Rates(frame=pairs.sound, ratios=paired, cluster="pair", by=cuts, reading=reading)
             single = [
                 Ratio(
                     name=f"{role} accuracy",
@@ -115,8 +116,7 @@ class MMR(Benchmark):
                 for role in ("POS", "NEG")
             ]
             single.append(accuracy(which))
-            found += estimate(outcomes, single, cluster="pair", by=cuts, reading=reading)
-        return found
+            yield Rates(frame=outcomes, ratios=single, cluster="pair", by=cuts, reading=reading)
 
 
 def read_as_paper(text: str) -> Reading:

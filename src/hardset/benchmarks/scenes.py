@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from hardset.benchmarks.declaration import Benchmark, Opener
 from hardset.errors import UsageError
 from hardset.reading.open_answers import NO_CANDIDATE
-from hardset.records import Item, Message, Metric, Reading, State
+from hardset.records import Item, Message, Reading, State
 from hardset.sources.scenes.graph import DIFFICULTIES, VERSION
 from hardset.sources.scenes.items import KINDS, SMALLEST, items
 from hardset.sources.scenes.language import UNKNOWABLE, answers_to, tokens
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from hardset.metrics import Measurable
 
 FORMATS = {
     "choice": "Answer with the letter of one option.",
@@ -120,16 +122,14 @@ class Scenes(Benchmark):
         """Read a reply; what counts depends on the question alone, never on its truth."""
         return {"default": _read(item, text)}
 
-    def measure(self, outcomes: pl.DataFrame) -> list[Metric]:
-        """Compute each kind's metrics, with pictures or pairs as clusters."""
-        from hardset.benchmarks.scenes_metrics import MEASURES
+    def rates(self, outcomes: pl.DataFrame) -> Iterator[Measurable]:
+        """Declare each kind's metrics, with pictures or pairs as clusters."""
+        from hardset.benchmarks.scenes_metrics import RATES
 
-        found: list[Metric] = []
-        for kind, measure in MEASURES.items():
+        for kind, rates in RATES.items():
             rows = outcomes.filter(outcomes["kind"] == kind)
             if rows.height:
-                found += measure(rows)
-        return found
+                yield from rates(rows)
 
 
 def _read(item: Item, text: str) -> Reading:

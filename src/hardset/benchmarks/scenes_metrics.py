@@ -6,61 +6,58 @@ is the cluster of every interval.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import polars as pl
 
 from hardset.metrics import (
+    Rates,
     Ratio,
     accuracy,
-    estimate,
     misleading_rate,
     pair_up,
     paired_accuracy,
     refusal_ratios,
     robustness_accuracy,
 )
-from hardset.records import Metric
 
 
-def plain(rows: pl.DataFrame) -> list[Metric]:
+def plain(rows: pl.DataFrame) -> Iterator[Rates]:
     """Accuracy on plain questions."""
     cuts = ((), ("category",), ("form",))
-    return estimate(rows, [accuracy(name="plain accuracy")], cluster="scene", by=cuts)
+    ratios = [accuracy(name="plain accuracy")]
+    yield Rates(frame=rows, ratios=ratios, cluster="scene", by=cuts)
 
 
-def hardbench(rows: pl.DataFrame) -> list[Metric]:
+def hardbench(rows: pl.DataFrame) -> Iterator[Rates]:
     """Paired accuracy over originals and their edits, and the rates of refusing."""
     cuts = ((), ("edit",))
     pairs = pair_up(rows, first="original", second="edited", columns=["right"], keep=["edit"])
-    return [
-        *estimate(pairs.sound, [paired_accuracy()], cluster="pair", by=cuts),
-        *estimate(rows, refusal_ratios(), cluster="pair", by=cuts),
-    ]
+    yield Rates(frame=pairs.sound, ratios=[paired_accuracy()], cluster="pair", by=cuts)
+    yield Rates(frame=rows, ratios=refusal_ratios(), cluster="pair", by=cuts)
 
 
-def mmr(rows: pl.DataFrame) -> list[Metric]:
+def mmr(rows: pl.DataFrame) -> Iterator[Rates]:
     """Robustness accuracy and misleading rate over positive and leading questions."""
     pairs = pair_up(rows, first="POS", second="NEG", columns=["right"], keep=["level", "category"])
     ratios = [robustness_accuracy(), misleading_rate()]
-    return estimate(pairs.sound, ratios, cluster="pair", by=((), ("level",), ("category",)))
+    cuts = ((), ("level",), ("category",))
+    yield Rates(frame=pairs.sound, ratios=ratios, cluster="pair", by=cuts)
 
 
-def mmooc(rows: pl.DataFrame) -> list[Metric]:
+def mmooc(rows: pl.DataFrame) -> Iterator[Rates]:
     """Refusal out of context and accuracy in context, by shift and format."""
     cuts = ((), ("shift",), ("format",), ("scenario",), ("shift", "format"))
-    found = []
     for group, name, about in (
         ("ooc", "OOC refusal rate", "refused / questions out of context (MMOOC)"),
         ("ic", "IC accuracy", "right / questions in a shifted context (MMOOC)"),
     ):
         ratio = Ratio(name=name, top=pl.col("right"), bottom=pl.lit(1), about=about)
         part = rows.filter(pl.col("group") == group)
-        found += estimate(part, [ratio], cluster="scene", by=cuts)
-    return found
+        yield Rates(frame=part, ratios=[ratio], cluster="scene", by=cuts)
 
 
-def zero(rows: pl.DataFrame) -> list[Metric]:
+def zero(rows: pl.DataFrame) -> Iterator[Rates]:
     """Accuracy on main questions, and the mean over them of their subquestions' mean."""
     mains = rows.filter(pl.col("part") == "main")
     subs = rows.filter(pl.col("part") == "sub")
@@ -72,13 +69,12 @@ def zero(rows: pl.DataFrame) -> list[Metric]:
         about="mean over main questions of the mean over their subquestions (ZeroBench)",
     )
     cuts = ((), ("steps",))
-    return [
-        *estimate(mains, [accuracy(name="zero accuracy")], cluster="scene", by=cuts),
-        *estimate(subs, [macro], cluster="parent", by=cuts),
-    ]
+    ratios = [accuracy(name="zero accuracy")]
+    yield Rates(frame=mains, ratios=ratios, cluster="scene", by=cuts)
+    yield Rates(frame=subs, ratios=[macro], cluster="parent", by=cuts)
 
 
-MEASURES: dict[str, Callable[[pl.DataFrame], list[Metric]]] = {
+RATES: dict[str, Callable[[pl.DataFrame], Iterator[Rates]]] = {
     "plain": plain,
     "hardbench": hardbench,
     "mmr": mmr,

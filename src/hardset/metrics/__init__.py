@@ -12,7 +12,7 @@ from hardset.metrics.pairs import (
     two_by_two,
 )
 from hardset.metrics.rates import accuracy, in_state
-from hardset.metrics.ratios import Ratio, estimate
+from hardset.metrics.ratios import Measurable, Rates, Ratio, estimate
 from hardset.metrics.refusal import (
     answerable_accuracy,
     over_refusal,
@@ -24,7 +24,9 @@ from hardset.metrics.refusal import (
 from hardset.metrics.states import count_states, tally
 
 __all__ = [
+    "Measurable",
     "Pairs",
+    "Rates",
     "Ratio",
     "accuracy",
     "answerable_accuracy",
