@@ -1,0 +1,82 @@
+"""What was given on the command line, as the rest of the program takes it, or one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hardset.errors import UsageError
+
+if TYPE_CHECKING:
+    from hardset.records import Sampling
+
+
+def options_of(pairs: list[str] | None, **given: Any) -> dict[str, Any]:
+    """Gather a benchmark's options: `key=value` texts, and flags that were given a value."""
+    options = {key: value for key, value in given.items() if value is not None}
+    for pair in pairs or []:
+        key, sign, value = pair.partition("=")
+        if not sign:
+            raise UsageError(f"--option takes key=value, not {pair!r}")
+        options[key.strip().replace("-", "_")] = value
+    return options
+
+
+def replaceable(report: Path) -> None:
+    """Refuse a report's place that would cost another file, before anything is paid for."""
+    from hardset.reports.folder import make_usable
+
+    if report.is_dir():
+        raise UsageError(f"--report {report} is a folder: name a file, like report.html")
+    if report.exists() and not report.is_file():
+        raise UsageError(f"--report {report} is no ordinary file: name one, like report.html")
+    if report.exists():
+        with report.open("rb") as file:
+            start = file.read(64).lstrip().lower()
+        if start and not start.startswith(b"<!doctype html"):
+            raise UsageError(f"--report {report} is a file, and no report: it stays; name another")
+    make_usable(report.parent)
+
+
+def sampling_of(
+    base: Sampling,
+    temperature: str | None,
+    top_p: float | None,
+    max_tokens: int | None,
+    seed: int | None,
+) -> Sampling:
+    """Lay what the user gave over the benchmark's own sampling."""
+    import msgspec
+
+    if top_p is not None and not 0 < top_p <= 1:
+        raise UsageError(f"--top-p takes a number above 0, up to 1, not {top_p:g}")
+    if max_tokens is not None and not 1 <= max_tokens < 2**31:
+        raise UsageError(f"--max-tokens takes a whole number of 1 or more, not {max_tokens}")
+    if seed is not None and not -(2**63) <= seed < 2**63:
+        raise UsageError(f"--seed takes a whole number of at most 64 bits, not {seed}")
+    given: dict[str, Any] = {"top_p": top_p, "max_tokens": max_tokens, "seed": seed}
+    changes = {name: value for name, value in given.items() if value is not None}
+    if temperature is not None:
+        try:
+            number = None if temperature == "default" else float(temperature)
+        except ValueError:
+            number = -1.0
+        if number is not None and not 0 <= number < 100:  # NaN is not within either
+            raise UsageError(
+                f"--temperature takes a number of 0 or more, or `default`, not {temperature!r}"
+            )
+        changes["temperature"] = number
+    return msgspec.structs.replace(base, **changes)
+
+
+def prices(text: str | None) -> tuple[float, float] | None:
+    """Read dollars a million tokens, in and out: `2.50,10`."""
+    if text is None:
+        return None
+    try:
+        price_in, price_out = (float(part.strip().removeprefix("$")) for part in text.split(","))
+    except ValueError:
+        raise UsageError(
+            f"--price takes dollars a million tokens in and out, like 2.50,10, not {text!r}"
+        ) from None
+    return price_in, price_out
