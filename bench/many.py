@@ -40,7 +40,8 @@ class Many(hardset.Benchmark):
     def read(self, item, text):
         return {"default": read_choice(text, item.choices)}
 
-    def rates(self, outcomes):
+    @classmethod
+    def rates(cls, outcomes):
         return [
             Rates(frame=outcomes, ratios=[accuracy()], cluster="sha256", by=[(), ("category",)])
         ]

@@ -31,7 +31,8 @@ class Weather(Benchmark):
     def read(self, item, text):
         return {"default": Reading(state=State.ANSWERED, answer=text)}
 
-    def rates(self, outcomes):
+    @classmethod
+    def rates(cls, outcomes):
         from hardset.metrics import Rates, accuracy
 
         return [Rates(frame=outcomes, ratios=[accuracy()], cluster=None)]

@@ -56,7 +56,8 @@ class Parity(Benchmark):
         )
         return {"default": Reading(state=state, answer=said, rule="the word"), "shouted": loud}
 
-    def rates(self, outcomes: pl.DataFrame):
+    @classmethod
+    def rates(cls, outcomes: pl.DataFrame):
         return [Rates(frame=outcomes, ratios=[accuracy()], cluster=None, by=[(), ("category",)])]
 
 

@@ -69,12 +69,15 @@ class Benchmark:
             for name, reading in self.read(item, text).items()
         }
 
-    def rates(self, outcomes: pl.DataFrame) -> Iterable[Measurable]:
-        """Declare what is measured, over the outcome columns (see `outcomes.row`)."""
+    @classmethod
+    def rates(cls, outcomes: pl.DataFrame) -> Iterable[Measurable]:
+        """Declare what is measured, over the outcome columns (see `outcomes.row`).
+
+        It needs nothing but the columns, so that runs whose data are elsewhere can be compared.
+        """
         raise NotImplementedError
 
-    def measure(
-        self, outcomes: pl.DataFrame, *, draws: int = 10_000, seed: int = 0
-    ) -> list[Metric]:
+    @classmethod
+    def measure(cls, outcomes: pl.DataFrame, *, draws: int = 10_000, seed: int = 0) -> list[Metric]:
         """Work out what `rates` declares, with `draws` bootstrap resamples seeded by `seed`."""
-        return [metric for part in self.rates(outcomes) for metric in part.metrics(draws, seed)]
+        return [metric for part in cls.rates(outcomes) for metric in part.metrics(draws, seed)]

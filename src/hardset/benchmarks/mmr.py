@@ -84,7 +84,8 @@ class MMR(Benchmark):
         """Read a reply by this program's reader and, to compare with the paper, by its authors'."""
         return {"default": read_choice(text, item.choices), "paper": read_as_paper(text)}
 
-    def rates(self, outcomes: pl.DataFrame) -> Iterator[Measurable]:
+    @classmethod
+    def rates(cls, outcomes: pl.DataFrame) -> Iterator[Measurable]:
         """Declare RA and MR over the sound pairs, accuracy over all rows, for both readings."""
         import polars as pl
 
@@ -98,8 +99,8 @@ class MMR(Benchmark):
         )
 
         cuts = ((), ("level",), ("category",))
-        for reading in self.readings:
-            which = "" if reading == self.readings[0] else reading
+        for reading in cls.readings:
+            which = "" if reading == cls.readings[0] else reading
             right = f"{which}_right" if which else "right"
             pairs = pair_up(
                 outcomes, first="POS", second="NEG", columns=[right], keep=["level", "category"]

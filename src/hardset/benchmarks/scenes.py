@@ -122,7 +122,8 @@ class Scenes(Benchmark):
         """Read a reply; what counts depends on the question alone, never on its truth."""
         return {"default": _read(item, text)}
 
-    def rates(self, outcomes: pl.DataFrame) -> Iterator[Measurable]:
+    @classmethod
+    def rates(cls, outcomes: pl.DataFrame) -> Iterator[Measurable]:
         """Declare each kind's metrics, with pictures or pairs as clusters."""
         from hardset.benchmarks.scenes_metrics import RATES
 

@@ -22,6 +22,7 @@ from markupsafe import Markup
 from hardset.reports import view
 from hardset.reports.cards import cards
 from hardset.reports.runs import RunView, Shown, cuts
+from hardset.reports.sections import sections
 from hardset.reports.text import visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -70,6 +71,14 @@ def render(runs: Sequence[RunView], sample: Sequence[Shown] = ()) -> str:
         headline=view.headline(runs),
         states=view.states(runs),
         sections=view.by_cut(runs),
+        further=[
+            (
+                section.anchor,
+                section.title,
+                Markup(_environment().get_template(section.template).render(section.values)),
+            )
+            for section in sections(runs, sample)
+        ],
         definitions=view.definitions(runs),
         metric_tables=view.metric_tables(runs),
         several_readings=len({m.reading for run in runs for m in run.metrics}) > 1,
