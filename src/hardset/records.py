@@ -163,7 +163,8 @@ class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Metric(Struct, frozen=True, kw_only=True):
     """A rate with everything needed to check it: numerator, denominator, interval, method.
 
-    `value` is None where the rate is undefined (an empty denominator): never zero.
+    With a `unit` it is a mean of something counted: numerator and denominator make it up all the
+    same. `value` is None where the rate is undefined (an empty denominator): never zero.
     """
 
     name: str
@@ -178,3 +179,4 @@ class Metric(Struct, frozen=True, kw_only=True):
     clusters: int = 0
     better: Literal["higher", "lower", ""] = "higher"
     about: str = ""  # the definition in words, with its source
+    unit: str = ""  # "" for a share of 1; else what it counts: "tokens", "$"

@@ -5,16 +5,25 @@ from __future__ import annotations
 from hardset.records import Metric
 
 
-def percent(value: float | None) -> str:
-    """Write a rate: `69.0 %`, or that it is undefined."""
-    return "undefined" if value is None else f"{100 * value:.1f} %"
+def percent(value: float | None, unit: str = "") -> str:
+    """Write a rate, `69.0 %`, or a mean of what has a unit, `152 tokens`; or that it is undefined."""
+    if value is None:
+        return "undefined"
+    return f"{_significant(value)} {unit}" if unit else f"{100 * value:.1f} %"
 
 
 def interval(metric: Metric) -> str:
-    """Write a metric's interval in per cent: `63.5 to 74.0`; empty where there is none."""
+    """Write a metric's interval, `63.5 to 74.0` per cent or units; empty where there is none."""
     if metric.low is None or metric.high is None:
         return ""
+    if metric.unit:
+        return f"{_significant(metric.low)} to {_significant(metric.high)}"
     return f"{100 * metric.low:.1f} to {100 * metric.high:.1f}"
+
+
+def _significant(value: float) -> str:
+    """Write three digits that count, and never fewer than the whole number has."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def fraction(metric: Metric) -> str:

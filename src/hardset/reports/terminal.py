@@ -179,7 +179,7 @@ def _cells(metric: Metric | None) -> list[str]:
     """Write value, interval and fraction of a metric that a run may lack."""
     if metric is None:
         return ["not measured", "", ""]
-    return [percent(metric.value), interval(metric), fraction(metric)]
+    return [percent(metric.value, metric.unit), interval(metric), fraction(metric)]
 
 
 def _table(title: str | Text) -> Table:
