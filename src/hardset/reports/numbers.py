@@ -6,7 +6,7 @@ from hardset.records import Metric
 
 
 def percent(value: float | None, unit: str = "") -> str:
-    """Write a rate, `69.0 %`, or a mean of what has a unit, `152 tokens`; or that it is undefined."""
+    """Write a rate, `69.0 %`, a mean with a unit, `152 tokens`, or that it is undefined."""
     if value is None:
         return "undefined"
     return f"{_significant(value)} {unit}" if unit else f"{100 * value:.1f} %"
