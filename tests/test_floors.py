@@ -11,7 +11,7 @@ SRC = Path(__file__).resolve().parents[1] / "src" / "hardset"
 
 FLOORS = {
     6: {"cli", "doctor", "__main__"},
-    5: {"streams", "run", "building"},
+    5: {"streams", "asking", "run", "building"},
     4: {"judging", "agents", "review", "reports", "exports", "outcomes"},
     3: {"ask", "models", "benchmarks"},
     2: {"reading", "sources", "images"},
@@ -22,6 +22,7 @@ FLOOR = {room: floor for floor, rooms in FLOORS.items() for room in rooms}
 SIDEWAYS: set[tuple[str, str]] = {
     ("cli", "doctor"),
     ("__main__", "cli"),
+    ("run", "asking"),
     ("metrics", "records"),
     ("lowresource", "records"),
     ("lowresource", "metrics"),

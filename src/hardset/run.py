@@ -8,16 +8,11 @@ elsewhere are the same second walk.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import itertools
 import os
 import platform
-import signal
-import sys
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -29,6 +24,7 @@ import msgspec
 
 import hardset
 from hardset.ask import INTERRUPTED, Asked, Limits, Model, Store, Tally, ask
+from hardset.asking import on_a_loop
 from hardset.benchmarks.declaration import Benchmark
 from hardset.errors import UsageError
 from hardset.images import Library
@@ -156,8 +152,14 @@ def evaluate(
     run = Run(benchmark=benchmark, model=model.name, settings=settings, started=datetime.now(UTC))
     with Store(settings.store or settings.runs / "store.sqlite") as store:
         library = Library(store, openers=benchmark.openers, takes=frozenset(model.takes))
-        asking = partial(_ask, benchmark, model, settings, store, library, progress)
-        run.asked = _on_a_loop(asking)
+        prompts = ((prompt, item) for item, prompt in walk(benchmark, settings))
+        total = benchmark.total()
+        if total is not None:
+            total = min(total, settings.limit or total) * settings.repeats
+        asking = partial(
+            ask, prompts, model, store, library, settings.limits, progress, total=total
+        )
+        run.asked = on_a_loop(model, lambda stop: asking(stop=stop))
         run.stopped = run.asked.stopped
         if run.stopped == INTERRUPTED:
             return run
@@ -171,79 +173,6 @@ def evaluate(
     folder.write_folder(run.folder, run.manifest, run.metrics, run.outcomes)
     write_report(run.folder / folder.REPORT, [run])
     return run
-
-
-async def _ask(
-    benchmark: Benchmark,
-    model: Model,
-    settings: Settings,
-    store: Store,
-    library: Library,
-    progress: Callable[[Tally], None] | None,
-    stop: asyncio.Event,
-) -> Asked:
-    """Make the store complete, stopping cleanly at `stop` and the first Ctrl-C or SIGTERM."""
-    loop = asyncio.get_running_loop()
-
-    def halt(number: signal.Signals) -> None:
-        stop.set()
-        loop.remove_signal_handler(number)
-        signal.signal(number, before[number] or signal.SIG_DFL)  # a second one is not waited for
-
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    caught = []
-    for number in before:
-        # Not on Windows, nor outside the main thread: there the caller's own handling stays.
-        with suppress(NotImplementedError, ValueError, RuntimeError):
-            loop.add_signal_handler(number, halt, number)
-            caught.append(number)
-    total = benchmark.total()
-    if total is not None:
-        total = min(total, settings.limit or total) * settings.repeats
-    prompts = ((prompt, item) for item, prompt in walk(benchmark, settings))
-    try:
-        async with model:
-            return await ask(
-                prompts, model, store, library, settings.limits, progress, stop, total=total
-            )
-    finally:
-        for number in caught:  # else the loop would swallow what comes after it has ended
-            loop.remove_signal_handler(number)
-            signal.signal(number, before[number] or signal.SIG_DFL)
-
-
-def _on_a_loop(ask: Callable[[asyncio.Event], Coroutine[Any, Any, Asked]]) -> Asked:
-    """Run what asks until its event is set, on a loop of its own: in a notebook, one runs already.
-
-    There it gets a thread, and a Ctrl-C, which only the main thread hears, is passed on to it.
-    """
-    stop = asyncio.Event()
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return _run(ask(stop))
-    started: Future[asyncio.AbstractEventLoop] = Future()
-
-    async def beside() -> Asked:
-        started.set_result(asyncio.get_running_loop())
-        return await ask(stop)
-
-    with ThreadPoolExecutor(1, thread_name_prefix="hardset-loop") as thread:
-        asked = thread.submit(_run, beside())
-        try:
-            return asked.result()
-        except KeyboardInterrupt:
-            started.result().call_soon_threadsafe(stop.set)
-            return asked.result()
-
-
-def _run(work: Coroutine[Any, Any, Asked]) -> Asked:
-    """Run on uvloop where there is one: less CPU a request."""
-    if sys.platform == "win32":
-        return asyncio.run(work)
-    import uvloop
-
-    return uvloop.run(work)
 
 
 def manifest(run: Run, model: Model) -> dict[str, Any]:
