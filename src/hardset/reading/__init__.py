@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hardset.reading.braces import read_braces_lenient, read_braces_official, same_lenient
 from hardset.reading.choices import read_choice
+from hardset.reading.matching import read_match
 from hardset.reading.numbers import number_of, read_number
 from hardset.reading.open_answers import normalise, read_open, read_short, same_answer
 from hardset.reading.refusals import read_refusal
@@ -15,6 +16,7 @@ __all__ = [
     "read_braces_lenient",
     "read_braces_official",
     "read_choice",
+    "read_match",
     "read_number",
     "read_open",
     "read_refusal",

@@ -1,0 +1,288 @@
+"""Whether a reply gives one of the accepted answers, where no judge is asked.
+
+First whether it refuses; that never depends on the accepted answers, but for one thing: "there
+are no dogs", asked how many there are, answers where 0 is accepted and refuses where it is not,
+as it names what the question takes for granted as absent. Then the answer that the reply gives
+is read in the form that is due (a letter, yes or no, a number, a text) and compared.
+
+Two answers are the same if their normal forms are, in which
+
+- case, marks, articles and a plural do not count ("The Dogs." is "dog", "two men" is "2 man");
+- number words are numerals, however written ("1,200", "twelve hundred", "1200.0");
+- a unit has one name and counts only where both have one ("5 m" is "five metres" and "5", and
+  is not "5 cm");
+- a space, a hyphen and one spelling or the other ("t-shirt", "grey") do not count;
+- the order of a list does not count ("red and white" is "white, red");
+- words that the question itself says add nothing ("the blue shirt", asked of which shirt: "blue").
+
+An answer in a sentence ("The man is holding a red umbrella.") matches where the sentence holds
+it word for word, affirms it, and leaves no other choice open ("red or blue" gives no answer).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+import msgspec
+
+from hardset.reading.choices import read_choice
+from hardset.reading.conclusions import containers, stated
+from hardset.reading.cues import cues
+from hardset.reading.lettered import LETTERS, Lettered, take_apart
+from hardset.reading.numbers import number_of, quantity, read_number
+from hardset.reading.open_answers import normalise, read_open, read_short
+from hardset.reading.refusals import counted, read_refusal, stem
+from hardset.reading.words import Sentences, tidy, word_set, words_of
+from hardset.reading.yes_no import read_yes_no
+from hardset.records import Reading, State
+
+MATCHED = "an accepted answer"
+
+_ONE_WORD = {
+    "men": "man", "women": "woman", "children": "child", "people": "person", "feet": "foot",
+    "teeth": "tooth", "mice": "mouse", "geese": "goose", "leaves": "leaf", "knives": "knife",
+    "shelves": "shelf", "wolves": "wolf", "halves": "half",
+    "colour": "color", "grey": "gray", "centre": "center", "metre": "meter",
+}  # fmt: skip
+_LIST = re.compile(r",\s*(?:and\s+)?|\s+and\s+|\s*&\s*")
+_OPEN_CHOICE = re.compile(r"\b(?:or|either|maybe|perhaps|possibly|might|may)\b", re.IGNORECASE)
+_DENIALS = word_set("not no never neither nor cannot without")
+_LITTLE = word_set("is are was were be of in on at to it its this that there he she they his her")
+_CLAUSE = re.compile(
+    r"[,;]?\s+(?:and|but|while|whereas)\s+(?=[^,;]*\b(?:is|are|was|were|has|have)\b)|[,;]\s+"
+)
+_PREDICATE = re.compile(r"[^,;:\n]{0,100}?\b(?:is|are|was|were|says|reads)\s+", re.IGNORECASE)
+_HOW_MANY = re.compile(r"\bhow (?:many|much)\b|\bnumber of\b", re.IGNORECASE)
+_YES_NO = re.compile(
+    r"(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should)\b", re.IGNORECASE
+)
+_NOTHING = word_set("none nothing nobody zero 0")
+_NO_NOUN = word_set("in on at of to from near is are and or , . : - there on, with by for")
+_UNIT_BEHIND = re.compile(r"\s?([^\W\d]+(?:/h)?|%|°[cf]?)", re.IGNORECASE)
+
+
+def read_match(text: str, accepted: Sequence[str], question: str = "") -> Reading:
+    r"""Read a reply to an open question, and whether its answer is one of the accepted.
+
+    Args:
+        text: a complete reply; the final answer counts where it is marked (`\boxed{}`, answer
+            tags, "Final answer: ...").
+        accepted: the answers that are right, the one to be named first; empty where none is.
+        question: what was asked, its lettered options included if it has any.
+
+    Returns:
+        answered with `accepted[0]` if the answer is one of them, else with what the reply
+        answers instead (a letter, yes or no, a number, the stated text); abstained; or unparsed
+        where there is no single answer.
+    """
+    words = tidy(text)
+    if not words:
+        return Reading(state=State.UNPARSED, rule="empty")
+    asked = take_apart(question)
+    if asked.options:
+        return _option(text, accepted, asked)
+    said = _final(text) or text
+    if _HOW_MANY.search(question):
+        absence = _absence(said, accepted, question)
+        if absence is not None:
+            return absence
+    refused = read_refusal(said, question)
+    if refused is not None:
+        return refused
+    form = _form(accepted, question)
+    if form == "yes_no":
+        return _named(read_yes_no(said, question), accepted, yes_no=True)
+    if form == "number":
+        return _number(said, accepted, question)
+    return _text(said, accepted, question)
+
+
+def same(one: str, other: str, question: str = "") -> bool:
+    """Whether two answers to a question are the same; see the module for what does not count."""
+    (value, unit), (other_value, other_unit) = quantity(one), quantity(other)
+    if value is not None and other_value is not None:
+        return value == other_value and len({unit, other_unit} - {""}) < 2
+    left, right = _normal(one), _normal(other)
+    if left == right or not left or not right:
+        return left == right != []
+    letters = "".join(left), "".join(right)
+    if letters[0] == letters[1] and not any(letter.isdigit() for letter in letters[0]):
+        return True
+    lists = sorted(_LIST.split(one.strip(" ."))), sorted(_LIST.split(other.strip(" .")))
+    if len(lists[0]) == len(lists[1]) > 1:
+        return sorted(map(_normal, lists[0])) == sorted(map(_normal, lists[1]))
+    return _same_beside(left, right, question)
+
+
+def _same_beside(left: Sequence[str], right: Sequence[str], question: str) -> bool:
+    """Whether two answers are the same beside the words of the question."""
+    if not question or re.search(r"\bor\b", question, re.IGNORECASE):
+        return False  # "Is it dark red or dark blue?": there the question's words are the answers
+    known = {*_normal(question), *_LITTLE}
+    rest = [[word for word in words if word not in known] for words in (left, right)]
+    return rest[0] == rest[1] != []
+
+
+def _normal(text: str) -> list[str]:
+    """Return the words of an answer's normal form."""
+    return [_ONE_WORD.get(word, word) for word in normalise(text).split()]
+
+
+def _form(accepted: Sequence[str], question: str) -> str:
+    """Say in which form an answer is due: by the accepted ones, without them by the question."""
+    if accepted:
+        if all(answer.strip(" .").lower() in ("yes", "no") for answer in accepted):
+            return "yes_no"
+        return "number" if all(quantity(answer)[0] is not None for answer in accepted) else "text"
+    if _YES_NO.match(question.strip()) and not re.search(r"\bor\b", question):
+        return "yes_no"
+    return "number" if _HOW_MANY.search(question) else "text"
+
+
+def _final(text: str) -> str:
+    """Return the final answer where a reply marks one, and only one; else ""."""
+    found = [box.text for box in containers(text)] if "\\" in text or "<" in text else []
+    found = found or [passage.text for passage in stated(tidy(text)) if passage.final]
+    different = {" ".join(_normal(one)) for one in found}
+    return found[-1] if len(different) == 1 and found[-1].strip() else ""
+
+
+def _named(reading: Reading, accepted: Sequence[str], *, yes_no: bool = False) -> Reading:
+    """Give a reading's answer the name of the accepted one, where it is one of them."""
+    right = any(same(reading.answer, answer) for answer in accepted)
+    if reading.state is not State.ANSWERED or not right:
+        return reading
+    return msgspec.structs.replace(reading, answer=accepted[0])
+
+
+def _option(text: str, accepted: Sequence[str], asked: Lettered) -> Reading:
+    """Read the letter of an option within the question; a refusal is known by its stem."""
+    reading = read_choice(text, asked.options)
+    if reading.state is State.UNPARSED:
+        return read_refusal(text, asked.stem) or reading
+    if reading.state is State.ANSWERED:
+        letters = {letter_of(answer, asked.options) for answer in accepted}
+        if reading.answer in letters:
+            return msgspec.structs.replace(reading, answer=accepted[0])
+    return reading
+
+
+def letter_of(answer: str, options: Sequence[str]) -> str:
+    """Return the letter that an accepted answer means: "B", "(b)", "B. red" or "red"; else ""."""
+    bare = answer.strip(" ().:[]")
+    if len(bare) == 1 and bare.upper() in LETTERS[: len(options)]:
+        return bare.upper()
+    found = [LETTERS[i] for i, option in enumerate(options) if same(option, answer)]
+    if len(found) == 1:
+        return found[0]
+    reading = read_choice(answer, options) if answer.strip() else None
+    return reading.answer if reading and reading.state is State.ANSWERED else ""
+
+
+def _absence(text: str, accepted: Sequence[str], question: str) -> Reading | None:
+    """Read "there are no dogs", asked how many: 0 where that is accepted, else a refusal."""
+    words = tidy(text)
+    evidence = words[:200]
+    nothing = words.strip(" .!").lower()
+    if nothing not in _NOTHING - {"zero", "0"}:
+        thing = counted(words_of(question[question.lower().find("how many") :]))
+        denied = next(
+            (
+                cue
+                for cue in cues(words)
+                if cue.absent and thing and thing in [stem(word) for word in cue.absent]
+            ),
+            None,
+        )
+        if denied is None or _counts(words, thing):
+            return None
+        evidence = words[denied.start : denied.end].strip()[:200]
+    if any(number_of(answer) == 0 for answer in accepted):
+        return Reading(
+            state=State.ANSWERED, answer=accepted[0], rule="none there", evidence=evidence
+        )
+    return Reading(state=State.ABSTAINED, rule="what is counted is not there", evidence=evidence)
+
+
+def _counts(text: str, thing: str) -> bool:
+    """Whether a text gives a number of the thing or of nothing named: "3 dogs", "3 on it"."""
+    for word, after in pairwise([*words_of(text), ""]):
+        if number_of(word) is None or word in ("one", "0", "zero"):
+            continue
+        if not after or after in _NO_NOUN or stem(after) == thing or not after[0].isalpha():
+            return True
+    return False
+
+
+def _number(text: str, accepted: Sequence[str], question: str) -> Reading:
+    """Read the number that a reply gives; its unit counts where the accepted answer has one."""
+    reading = read_number(text, question)
+    if reading.state is not State.ANSWERED:
+        if reading.rule == "no number":
+            return _text(text, (), question)
+        return reading
+    value = number_of(reading.answer)
+    for answer in accepted:
+        wanted, unit = quantity(answer)
+        if wanted == value:
+            other = _other_unit(text, reading.answer, unit) if unit else ""
+            found = accepted[0] if not other else f"{reading.answer} {other}"
+            return msgspec.structs.replace(reading, answer=found)
+    return reading
+
+
+def _other_unit(text: str, value: str, unit: str) -> str:
+    """Return the unit that stands behind the number in a reply, if it is another than is due."""
+    words = tidy(text)
+    for match in re.finditer(rf"(?<![\d.,]){re.escape(value)}(?![\d])", words):
+        behind = _UNIT_BEHIND.match(words, match.end())
+        _, found = quantity(f"{value} {behind[1]}") if behind else (None, "")
+        if found:
+            return "" if found == unit else found
+    return ""
+
+
+def _text(text: str, accepted: Sequence[str], question: str) -> Reading:
+    """Read an answer in words: the one stated, or the sentence that holds an accepted one."""
+    whole = read_open(text, (), question)
+    short = read_short(text, question)
+    if whole.state is not State.ANSWERED:
+        return whole
+    alike = [whole.answer, _PREDICATE.sub("", whole.answer, count=1)]
+    if any(same(said, answer, question) for said in alike for answer in accepted):
+        return msgspec.structs.replace(whole, answer=accepted[0], rule=MATCHED)
+    clause = _telling(whole.answer, question)
+    if any(_holds(clause, answer) for answer in accepted):
+        if _OPEN_CHOICE.search(clause):
+            return Reading(state=State.UNPARSED, rule="several answers", evidence=clause[:200])
+        return msgspec.structs.replace(
+            whole, answer=accepted[0], rule=f"{MATCHED}, in a sentence", evidence=clause[:200]
+        )
+    if short.state is State.ANSWERED:
+        return short
+    return msgspec.structs.replace(whole, answer=whole.answer[:200])
+
+
+def _telling(text: str, question: str) -> str:
+    """Return the clause that says most of what was asked, the first of them."""
+    told = [
+        clause.strip()
+        for start, end in Sentences(text).all()
+        for clause in _CLAUSE.split(text[start:end])
+        if clause.strip()
+    ]
+    asked = set(_normal(question)) - _LITTLE
+    return max(told, key=lambda clause: len(asked & set(_normal(clause))), default=text)
+
+
+def _holds(clause: str, answer: str) -> bool:
+    """Whether a clause holds an answer word for word, and does not deny it."""
+    wanted, words = _normal(answer), _normal(clause)
+    size = len(wanted)
+    for i in range(len(words) - size + 1) if size else ():
+        denied = any(word in _DENIALS or word.endswith("n't") for word in words[max(0, i - 3) : i])
+        if words[i : i + size] == wanted and not denied:
+            return True
+    return False
