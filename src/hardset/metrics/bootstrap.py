@@ -114,6 +114,25 @@ def _one_by_one(
     return {name: (both[:, 2 * i], both[:, 2 * i + 1]) for i, name in enumerate(several)}
 
 
+def draw_both(
+    first: Patterns, second: Patterns, name: str, cut: Mapping[str, str], draws: int, seed: int
+) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """Draw one ratio of two runs over the same resampled clusters: the paired bootstrap.
+
+    The patterns of both must be the same clusters in the same order: what a cluster adds to the
+    one run's ratio, and to the other's.
+
+    Returns:
+        The numerators and denominators of the first run, then of the second, each (draws,).
+    """
+    if len(first.counts) * _PATTERN > int(first.counts.sum()):
+        both = _one_by_one({"1": first, "2": second}, draws, _generator(seed, name, cut))
+        return both["1"], both["2"]
+    # Two generators of one seed draw the same counts twice.
+    one = _by_pattern(first, draws, _generator(seed, name, cut))
+    return one, _by_pattern(second, draws, _generator(seed, name, cut))
+
+
 def percentiles(top: Floats, bottom: Floats, level: float) -> tuple[float, float, int]:
     """Give the percentile interval of the drawn ratios, and how many draws were undefined.
 

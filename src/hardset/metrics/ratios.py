@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 from math import fsum
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,9 @@ from hardset.metrics.bootstrap import (
 )
 from hardset.metrics.interval import wilson
 from hardset.records import Metric
+
+if TYPE_CHECKING:
+    from hardset.metrics.paired import Difference
 
 LEVEL = 0.95
 WILSON = "wilson"
@@ -82,6 +85,12 @@ class Rates:
             draws=draws,
             seed=seed,
         )
+
+    def differences(self, other: Rates, draws: int = 10_000, seed: int = 0) -> list[Difference]:
+        """Take every ratio of `other`, another run's, minus this one's; see `paired`."""
+        from hardset.metrics.paired import differences
+
+        return differences(self, other, draws, seed)
 
 
 def estimate(
