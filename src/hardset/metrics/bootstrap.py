@@ -45,7 +45,7 @@ def patterns(top: Floats, bottom: Floats) -> Patterns:
     return Patterns(both.real.copy(), both.imag.copy(), counts)
 
 
-def _generator(seed: int, name: str, cut: Mapping[str, str]) -> np.random.Generator:
+def generator(seed: int, name: str, cut: Mapping[str, str]) -> np.random.Generator:
     """Seed a generator by what is estimated, so that it does not matter what else is."""
     key = json.dumps([seed, name, sorted(cut.items())]).encode()
     digest = hashlib.blake2b(key, digest_size=16).digest()
@@ -65,9 +65,9 @@ def draw(
     """
     clusters = max(int(one.counts.sum()) for one in several.values())
     if sum(len(one.counts) for one in several.values()) * _PATTERN > clusters:
-        return _one_by_one(several, draws, _generator(seed, "", cut))
+        return _one_by_one(several, draws, generator(seed, "", cut))
     return {
-        name: _by_pattern(one, draws, _generator(seed, name, cut)) for name, one in several.items()
+        name: _by_pattern(one, draws, generator(seed, name, cut)) for name, one in several.items()
     }
 
 
@@ -126,11 +126,11 @@ def draw_both(
         The numerators and denominators of the first run, then of the second, each (draws,).
     """
     if len(first.counts) * _PATTERN > int(first.counts.sum()):
-        both = _one_by_one({"1": first, "2": second}, draws, _generator(seed, name, cut))
+        both = _one_by_one({"1": first, "2": second}, draws, generator(seed, name, cut))
         return both["1"], both["2"]
     # Two generators of one seed draw the same counts twice.
-    one = _by_pattern(first, draws, _generator(seed, name, cut))
-    return one, _by_pattern(second, draws, _generator(seed, name, cut))
+    one = _by_pattern(first, draws, generator(seed, name, cut))
+    return one, _by_pattern(second, draws, generator(seed, name, cut))
 
 
 def percentiles(top: Floats, bottom: Floats, level: float) -> tuple[float, float, int]:

@@ -15,17 +15,16 @@ to the ratio in the one run and in the other, (top, bottom) twice:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from math import comb
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 import numpy as np
 import polars as pl
 from msgspec import Struct
 
-from hardset.metrics.bootstrap import Counts, Floats, Patterns, _generator, draw_both
+from hardset.metrics.bootstrap import Counts, Floats, Patterns, draw_both, generator
 from hardset.metrics.clusters import connected
 from hardset.metrics.interval import wilson
 from hardset.metrics.ratios import _CLUSTER, _slices
@@ -38,10 +37,11 @@ if TYPE_CHECKING:
 ALPHA = 0.05
 POWER = 0.80
 BOOTSTRAP = "paired cluster-bootstrap"
-NONE_DIFFERS = "wilson (every cluster differs alike)"
+ALL_ALIKE = "wilson (every cluster differs alike)"
 MCNEMAR = "exact McNemar"
 BY_BOOTSTRAP = "bootstrap"
 _REACH = NormalDist().inv_cdf(1 - ALPHA / 2) + NormalDist().inv_cdf(POWER)  # 2.80 standard errors
+_SLACK = 1e-12  # a standard error that is rounding alone
 _FEWEST = 6  # clusters that must differ one way: 2 / 2**5 is above 5 %, 2 / 2**6 below
 
 
@@ -71,23 +71,8 @@ class Difference(Struct, frozen=True, kw_only=True):
     detectable: float | None = None  # the smallest difference such a set would show
     clusters: int = 0
     note: str = ""
-
-    @property
-    def either(self) -> Metric:
-        """The metric in either run, for what both share: unit, direction, definition."""
-        found = self.first or self.second
-        assert found is not None
-        return found
-
-    @property
-    def unit(self) -> str:
-        """The unit of the metric, "" for a share."""
-        return self.either.unit
-
-    @property
-    def better(self) -> Literal["higher", "lower", ""]:
-        """Which way is better."""
-        return self.either.better
+    unit: str = ""  # as the metric's
+    better: Literal["higher", "lower", ""] = "higher"
 
     @property
     def shown(self) -> bool:
@@ -104,27 +89,54 @@ class Comparable(Protocol):
         """Take every metric of `other` minus this one's, with intervals and tests."""
 
 
-class Drawn(NamedTuple):
-    """What resamples of a difference say: its interval, its error, and p by how often it turns."""
-
-    low: float
-    high: float
-    error: float
-    p: float
-    undefined: int  # draws in which a run had no denominator, left out
-
-
-def from_draws(drawn: Floats, undefined: int = 0) -> Drawn:
-    """Take interval, standard error and p from the defined draws of a difference, (draws,).
+def by_resampling(
+    first: Metric, second: Metric, drawn: Floats, clusters: int, counted: int | None = None
+) -> Difference:
+    """Hold a metric against the other run's by resamples of the difference, whatever it is.
 
     p is twice the share of draws on the rarer side of zero, one draw added to each (Davison and
     Hinkley 1997, "Bootstrap Methods and their Application", section 4.4).
+
+    Args:
+        first: the metric in the one run.
+        second: the metric in the other; second minus first is what differs.
+        drawn: (draws,), second minus first over the same resampled clusters in both runs; NaN
+            where it is undefined.
+        clusters: how many there are.
+        counted: in how many of them the metric is defined in a run; all if not given.
+
+    Returns:
+        The difference with its interval, error and p; see `differences` for the interval.
     """
-    low, high = np.quantile(drawn, [ALPHA / 2, 1 - ALPHA / 2])
-    rarer = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
-    p = min(1.0, 2 * (1 + rarer) / (1 + len(drawn)))
-    error = float(drawn.std(ddof=1)) if len(drawn) > 1 else 0.0
-    return Drawn(float(low), float(high), error, p, undefined)
+    counted = clusters if counted is None else counted
+    bare = msgspec.structs.replace(beside(first, second), clusters=clusters)
+    if first.value is None or second.value is None:
+        return msgspec.structs.replace(bare, note="undefined in one of the runs")
+    difference = second.value - first.value
+    kept = drawn[~np.isnan(drawn)]
+    low, high = map(float, np.quantile(kept, [ALPHA / 2, 1 - ALPHA / 2]))
+    rarer = min(int((kept <= 0).sum()), int((kept >= 0).sum()))
+    error = float(kept.std(ddof=1)) if len(kept) > 1 else 0.0
+    method = BOOTSTRAP
+    if len(kept) < len(drawn):
+        method += f" ({len(drawn) - len(kept)} of {len(drawn)} draws undefined)"
+    if error < _SLACK:
+        bare = msgspec.structs.replace(bare, p=1.0 if abs(difference) < _SLACK else None)
+        if first.unit:  # not bounded: what was never seen could be anything
+            return msgspec.structs.replace(bare, difference=difference, error=0.0)
+        low, high = _alike(difference, counted)
+        method = ALL_ALIKE
+    return msgspec.structs.replace(
+        bare,
+        difference=difference,
+        low=low,
+        high=high,
+        method=method,
+        error=error,
+        p=min(1.0, 2 * (1 + rarer) / (1 + len(kept))),
+        test=BY_BOOTSTRAP,
+        detectable=detectable(error, counted, first.unit),
+    )
 
 
 def detectable(error: float, clusters: int, unit: str = "") -> float | None:
@@ -173,41 +185,67 @@ def differences(
         seed: of both.
 
     Returns:
-        Second minus first for each ratio and slice that both have, p not yet adjusted. The
-        interval is the percentile one of the paired cluster bootstrap; where that has nothing to
-        vary, because every cluster differs alike, one by Wilson's: clusters that differ otherwise
-        were not seen, and their share is what Wilson's interval leaves it.
+        Second minus first for each ratio and slice, p not yet adjusted; what one run alone has
+        comes without a difference, and says so. The interval is the percentile one of the paired
+        cluster bootstrap; where that has nothing to vary, because every cluster differs alike,
+        one by Wilson's: clusters that differ otherwise were not seen, and their share is what
+        Wilson's interval leaves it.
     """
     names = [one.name for one in first.ratios if one.name in {two.name for two in second.ratios}]
     by = [cut for cut in first.by if tuple(cut) in {tuple(other) for other in second.by}]
-    known = [
-        {(metric.name, tuple(metric.cut.items())): metric for metric in part.metrics(draws, seed)}
-        for part in (_only(first, names, by), _only(second, names, by))
-    ]
+    lists = first.metrics(draws, seed), second.metrics(draws, seed)
+    before, after = ({_key(metric): metric for metric in one} for one in lists)
     rows = _together(first, second, names, by)
-    found = []
-    for cut_names in by:
-        width = 2 * len(names) + 1
+    width = 2 * len(names) + 1
+    found: dict[tuple[object, ...], Difference] = {}
+    for cut_names in by if names else ():
         slices = _slices(rows, cut_names, width)
         units = _slices(rows.with_columns(pl.col(_UNIT).alias(_CLUSTER)), cut_names, width)
         for (cut, sums), (_, unit_sums) in zip(slices, units, strict=True):
             for i, name in enumerate(names):
-                one, two = (side.get((name, tuple(cut.items()))) for side in known)
-                if one is None or two is None:  # the slice is in one run alone
-                    continue
-                columns = [2 * i, 2 * i + 1, 2 * (len(names) + i), 2 * (len(names) + i) + 1, -2, -1]
-                found.append(
-                    _difference(one, two, sums[:, columns], unit_sums[:, columns], draws, seed)
-                )
-    return found
+                key = name, *cut.items()
+                if key in before and key in after:
+                    columns = [2 * i, 2 * i + 1, *(2 * (len(names) + i) + side for side in (0, 1))]
+                    columns += [2 * width - 2, 2 * width - 1]
+                    found[key] = _difference(
+                        before[key],
+                        after[key],
+                        sums[:, columns],
+                        unit_sums[:, columns],
+                        draws,
+                        seed,
+                    )
+    return [
+        found.get(_key(metric)) or beside(before.get(_key(metric)), after.get(_key(metric)))
+        for metric in [*before.values(), *(after[key] for key in after if key not in before)]
+    ]
+
+
+def _key(metric: Metric) -> tuple[object, ...]:
+    return metric.name, *metric.cut.items()
+
+
+def beside(first: Metric | None, second: Metric | None, note: str = "") -> Difference:
+    """Set a metric beside the other run's, without a difference; at least one is given."""
+    metric = first or second
+    if metric is None:
+        raise ValueError("there is no metric to set beside another")
+    if first is None or second is None:
+        note = f"measured in the {'first' if first else 'second'} run alone"
+    return Difference(
+        name=metric.name,
+        cut=metric.cut,
+        reading=metric.reading,
+        first=first,
+        second=second,
+        clusters=metric.clusters,
+        note=note,
+        unit=metric.unit,
+        better=metric.better,
+    )
 
 
 _UNIT = "\0unit"
-
-
-def _only(rates: Rates, names: Sequence[str], by: Sequence[Sequence[str]]) -> Rates:
-    by_name = {ratio.name: ratio for ratio in rates.ratios}
-    return replace(rates, ratios=[by_name[name] for name in names], by=by)
 
 
 def _together(
@@ -278,51 +316,40 @@ def _difference(
     `sums` has a row a cluster, `units` one an item: top and bottom in the first run, in the
     second, and how many rows of each run there are.
     """
-    bare = Difference(
-        name=one.name, cut=one.cut, reading=one.reading, first=one, second=two, clusters=len(sums)
-    )
-    if one.value is None or two.value is None:
-        return msgspec.structs.replace(bare, note="undefined in one of the runs")
     distinct, counts = np.unique(sums[:, :4], axis=0, return_counts=True)
-    difference = two.value - one.value
     drawn = _resampled(distinct, counts, one, draws, seed)
-    low: float | None = drawn.low
-    high: float | None = drawn.high
-    method = BOOTSTRAP
-    if drawn.undefined:
-        method += f" ({drawn.undefined} of {draws} draws undefined)"
     counted = int((sums[:, [1, 3]] > 0).any(axis=1).sum())
-    if drawn.error < 1e-12:
-        low, high = _alike(difference, counted) if not one.unit else (None, None)
-        method = NONE_DIFFERS if low is not None else ""
+    found = by_resampling(one, two, drawn, len(sums), counted)
+    if found.difference is None:
+        return found
     rows = _rows(units)
-    p, test, note = _tested(distinct, counts, sums, rows, one, drawn, draws, seed)
-    return msgspec.structs.replace(
-        bare,
-        difference=difference,
-        low=low,
-        high=high,
-        method=method,
-        error=drawn.error,
-        p=p,
-        test=test,
-        lost=rows[0] if rows else None,
-        gained=rows[1] if rows else None,
-        p_rows=mcnemar(*rows) if rows else None,
-        detectable=detectable(drawn.error, counted, one.unit),
-        note=note,
-    )
+    if rows is not None:
+        found = msgspec.structs.replace(found, lost=rows[0], gained=rows[1], p_rows=mcnemar(*rows))
+        if (sums[:, [1, 3]] <= 1).all():
+            return msgspec.structs.replace(found, p=found.p_rows, test=MCNEMAR)
+    if (sums[:, 4] != sums[:, 5]).any():
+        note = "the runs have different numbers of rows of an item, so their parts are not swapped"
+        return msgspec.structs.replace(found, note=note)
+    rng = generator(seed, f"swaps in {one.name}", one.cut)
+    p, test = sign_flip(distinct[:, :2], distinct[:, 2:], counts, draws, rng)
+    if p is None:  # so many different clusters that the resamples say it as well
+        return found
+    note = ""
+    if rows is not None:
+        note = "rows of one cluster are not independent, so whole clusters are swapped"
+    return msgspec.structs.replace(found, p=p, test=test, note=note)
 
 
-def _resampled(distinct: Floats, counts: Counts, one: Metric, draws: int, seed: int) -> Drawn:
+def _resampled(distinct: Floats, counts: Counts, one: Metric, draws: int, seed: int) -> Floats:
+    """Draw the difference of the two runs' ratios, (draws,), NaN where one is undefined."""
     before = Patterns(distinct[:, 0], distinct[:, 1], counts)
     after = Patterns(distinct[:, 2], distinct[:, 3], counts)
-    (top, bottom), (top_2, bottom_2) = draw_both(
-        before, after, f"difference in {one.name}", one.cut, draws, seed
-    )
+    name = f"difference in {one.name}"
+    (top, bottom), (top_2, bottom_2) = draw_both(before, after, name, one.cut, draws, seed)
     defined = (bottom > 0) & (bottom_2 > 0)
-    drawn = top_2[defined] / bottom_2[defined] - top[defined] / bottom[defined]
-    return from_draws(drawn, int((~defined).sum()))
+    drawn = np.full(draws, np.nan)
+    drawn[defined] = top_2[defined] / bottom_2[defined] - top[defined] / bottom[defined]
+    return drawn
 
 
 def _alike(difference: float, clusters: int) -> tuple[float, float]:
@@ -346,34 +373,6 @@ def _rows(units: Floats) -> tuple[int, int] | None:
     if not (plain & binary).all():
         return None
     return int((top > top_2).sum()), int((top < top_2).sum())
-
-
-def _tested(
-    distinct: Floats,
-    counts: Counts,
-    sums: Floats,
-    rows: tuple[int, int] | None,
-    one: Metric,
-    drawn: Drawn,
-    draws: int,
-    seed: int,
-) -> tuple[float | None, str, str]:
-    """Test for no difference: p, by what test, and what to know of it."""
-    single = bool((sums[:, [1, 3]] <= 1).all())
-    if rows is not None and single:
-        return mcnemar(*rows), MCNEMAR, ""
-    if (sums[:, 4] != sums[:, 5]).any():
-        return drawn.p, BY_BOOTSTRAP, "the runs have different numbers of rows of an item"
-    if one.unit:
-        return drawn.p, BY_BOOTSTRAP, ""
-    rng = _generator(seed, f"swaps in {one.name}", one.cut)
-    p, test = sign_flip(distinct[:, :2], distinct[:, 2:], counts, draws, rng)
-    if p is None:
-        return drawn.p, BY_BOOTSTRAP, ""
-    note = ""
-    if rows is not None:
-        note = "rows of one cluster are not independent, so whole clusters are swapped"
-    return p, test, note
 
 
 def adjusted(several: Iterable[Sequence[Difference]]) -> list[list[Difference]]:
