@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hardset.benchmarks.declaration import Benchmark
 from hardset.errors import UsageError
+from hardset.reading.confidence import stated, token_confidence
 from hardset.records import Item, Judged, Outcome, Prompt, Reading, Reply, State
 
 if TYPE_CHECKING:
@@ -20,10 +21,17 @@ if TYPE_CHECKING:
 CHUNK = 2048  # replies read off, and rows turned into columns, at a time
 
 
-def settle(benchmark: Benchmark, item: Item, repeat: int, reply: Reply) -> Outcome:
-    """Turn one reply, or the failure in its place, into the row's outcome."""
+def settle(
+    benchmark: Benchmark, item: Item, repeat: int, reply: Reply, *, asked_confidence: bool = False
+) -> Outcome:
+    """Turn one reply, or the failure in its place, into the row's outcome.
+
+    Where a confidence was asked for in words, what states it is taken off before the readers see
+    the reply; else the confidence is that of the reply's tokens, where it has any.
+    """
     judged: dict[str, Judged] = {}
     reason = ""
+    said, text = stated(reply.text) if asked_confidence else (None, reply.text)
     if reply.failure is not None:
         state, reason = reply.failure.state, reply.failure.reason
     elif reply.finish == "content_filter":
@@ -32,13 +40,18 @@ def settle(benchmark: Benchmark, item: Item, repeat: int, reply: Reply) -> Outco
         state, reason = State.TRUNCATED, "cut off by the token limit"
     else:
         try:
-            judged = benchmark.judge(item, reply.text)
+            judged = benchmark.judge(item, text)
             state = next(iter(judged.values())).reading.state
         except Exception as error:  # a plug-in's reader: the row is unparsed, the run goes on
             judged = {}
             state, reason = State.UNPARSED, f"the reader failed: {type(error).__name__}: {error}"
     if not judged:
         judged = {name: Judged(reading=Reading(state=state)) for name in benchmark.readings}
+    headline = next(iter(judged.values())).reading
+    if headline.state not in (State.ANSWERED, State.ABSTAINED):
+        said = None
+    elif not asked_confidence:
+        said = token_confidence(reply.tokens, headline)
     return Outcome(
         item=item.id,
         repeat=repeat,
@@ -49,6 +62,7 @@ def settle(benchmark: Benchmark, item: Item, repeat: int, reply: Reply) -> Outco
         finish=reply.finish,
         tokens_in=reply.tokens_in,
         tokens_out=reply.tokens_out,
+        confidence=said,
     )
 
 
@@ -56,7 +70,8 @@ def row(index: int, item: Item, outcome: Outcome, picture: str = "") -> dict[str
     """Flatten an item and its outcome into one row of `outcomes.parquet`.
 
     `index` is the item's position; a row is one (index, repeat). The columns are these names,
-    then four for each further reading, then one for each tag.
+    then four for each further reading, then one for each tag. `read_off` leaves `confidence` out
+    where no row has one.
     """
     (_, first), *others = outcome.readings.items()
     flat: dict[str, Any] = {
@@ -73,6 +88,7 @@ def row(index: int, item: Item, outcome: Outcome, picture: str = "") -> dict[str
         "finish": outcome.finish,
         "tokens_in": outcome.tokens_in,
         "tokens_out": outcome.tokens_out,
+        "confidence": outcome.confidence,
         "answerable": item.answerable,
         "gold": item.answer,
         "form": item.form,
@@ -101,12 +117,14 @@ def read_off(
     repeats: int,
     replies: Callable[[int, int], Sequence[Reply]],
     pictures: Callable[[int, int], Sequence[str]],
+    *,
+    asked_confidence: bool = False,
 ) -> pl.DataFrame:
     """Read every reply of a walk off: the outcomes as columns, in the order of the walk.
 
     `walked` yields each item `repeats` times, with its prompts; `replies(start, stop)` returns
     the replies of that stretch of it, and `pictures(start, stop)` the sha256 of each one's first
-    image, "" where there is none.
+    image, "" where there is none. `asked_confidence`: see `settle`.
     """
     import polars as pl
 
@@ -118,7 +136,7 @@ def read_off(
             row(
                 position // repeats,
                 item,
-                settle(benchmark, item, prompt.repeat, reply),
+                settle(benchmark, item, prompt.repeat, reply, asked_confidence=asked_confidence),
                 picture,
             )
             for position, (item, prompt), reply, picture in zip(
@@ -134,6 +152,7 @@ def read_off(
                     "repeat": pl.UInt16,
                     "tokens_in": pl.Int64,
                     "tokens_out": pl.Int64,
+                    "confidence": pl.Float64,
                 },
             )
         )
@@ -141,6 +160,8 @@ def read_off(
     if not frames:
         raise UsageError(f"{benchmark.name} gave no items; check the data and --limit")
     joined = pl.concat(frames, how="diagonal")
+    if joined["confidence"].is_null().all():
+        joined = joined.drop("confidence")
     missing = [
         name for name in joined.select(pl.col(pl.String)).columns if joined[name].has_nulls()
     ]

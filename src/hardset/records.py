@@ -87,6 +87,7 @@ class Sampling(Struct, frozen=True, kw_only=True, omit_defaults=True):
     top_p: float | None = None
     max_tokens: int | None = 2048
     seed: int | None = None
+    logprobs: bool = False  # ask for the log-probability of every token of the reply
 
 
 class Prompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -127,6 +128,7 @@ class Reply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     seconds: float = 0.0  # from the first byte sent to the last received, the last attempt
     attempts: int = 1
     sent: tuple[str, ...] = ()  # what was changed in the media before sending, if anything
+    tokens: tuple[tuple[str, float], ...] = ()  # text and natural log-probability, if asked for
     failure: Failure | None = None
 
 
@@ -158,6 +160,7 @@ class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     finish: str = ""
     tokens_in: int = 0
     tokens_out: int = 0
+    confidence: float | None = None  # from 0 to 1 in the headline reading; None: not known
 
 
 class Metric(Struct, frozen=True, kw_only=True):

@@ -57,7 +57,7 @@ def prompt_key(model: Identity, prompt: Prompt, item: Item | None = None) -> byt
         TypeError: a tool holds something JSON does not have.
     """
     sampling = prompt.sampling
-    asked = (
+    asked: tuple[Any, ...] = (
         model.name,
         model.options,
         [_message(message, model.takes) for message in prompt.messages],
@@ -69,6 +69,8 @@ def prompt_key(model: Identity, prompt: Prompt, item: Item | None = None) -> byt
         prompt.repeat,
         item if getattr(model, "sees_item", False) else None,
     )
+    if sampling.logprobs:  # a later setting: where it is not used, keys stay what they were
+        asked += ("logprobs",)
     return hashlib.sha256(_encode(asked)).digest()
 
 

@@ -100,6 +100,12 @@ def of_error(
             f"{who} forbids {endpoint.model} to the key in {endpoint.key_env} (403){said}",
             hopeless=True,
         )
+    if 400 <= status < 500 and status not in BUSY and "logprobs" in low:
+        return endpoint.failed(
+            f"{who} gives no log-probabilities for {endpoint.model!r} ({status}): run it without "
+            f"--confidence logprobs, or with --confidence stated{said}",
+            hopeless=True,
+        )
     if status in (404, 405) or code in NEVER:
         return endpoint.failed(
             f"{who} cannot serve model {endpoint.model!r} as asked at {endpoint.address} "

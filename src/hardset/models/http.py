@@ -70,6 +70,7 @@ class ChatModel:
     ) -> None:
         self.name = name
         self.takes = provider.takes
+        self.gives_logprobs = provider.logprobs
         self.url = chat_address(base_url or provider.base_url)
         options = {"base_url": base_url} if base_url else {}
         if extra:
@@ -140,7 +141,7 @@ class ChatModel:
         except BadMedia as bad:
             return Reply(failure=Failure(state=State.BAD_MEDIA, reason=bad.reason))
         begun = time.perf_counter()
-        reply = await self._post(parts)
+        reply = await self._post(parts, prompt.sampling.logprobs)
         return msgspec.structs.replace(
             reply, seconds=time.perf_counter() - begun, sent=tuple(notes)
         )
@@ -177,14 +178,14 @@ class ChatModel:
                     await asyncio.to_thread(library.payload, piece)
         return _Encoder(library, notes)
 
-    async def _post(self, parts: list[bytes]) -> Reply:
+    async def _post(self, parts: list[bytes], logprobs: bool) -> Reply:
         session = self._open()
         body = b"".join(parts) if len(parts) < 12 and _size(parts) < 2**16 else _Parts(parts)
         try:
             async with session.post(self.url, data=body, allow_redirects=False) as response:
                 raw = await _bounded(response)
                 if response.status == 200:
-                    return read_chat(raw, self._endpoint)
+                    return read_chat(raw, self._endpoint, logprobs)
                 return Reply(
                     failure=of_status(self._endpoint, response.status, response.headers, raw)
                 )

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import math
 import os
 import re
 import time
@@ -264,8 +265,9 @@ class LocalScout:
         texts = [piece for piece in pieces if isinstance(piece, str)]
         text, confidence = scout.answer(slots, understand("\n".join(texts)))
         if confidence < self._threshold:
-            text = REFUSAL
-        return Reply(text=text, seconds=time.perf_counter() - begun)
+            text, confidence = REFUSAL, 1 - confidence  # the answer would have been wrong
+        tokens = ((text, math.log(max(confidence, 1e-300))),) if prompt.sampling.logprobs else ()
+        return Reply(text=text, seconds=time.perf_counter() - begun, tokens=tokens)
 
     def _look(self, scout: Scout, image: Image, library: Library) -> Slots:
         """Look at a picture, once as long as its slots are kept."""

@@ -23,6 +23,7 @@ class Provider:
     takes: frozenset[str] = _COMMON
     max_tokens_field: str = "max_tokens"
     seed_field: str = "seed"  # empty: it takes none
+    logprobs: bool = True  # False: it gives no log-probabilities of chat tokens
     fixed_temperature: tuple[str, ...] = ()
     """Beginnings of the names of models that refuse a temperature or top_p."""
 
@@ -45,6 +46,7 @@ PROVIDERS: dict[str, Provider] = {
         base_url="https://api.anthropic.com/v1",
         key_env="ANTHROPIC_API_KEY",
         seed_field="",
+        logprobs=False,
     ),
     "gemini": Provider(
         title="Gemini",
@@ -52,12 +54,14 @@ PROVIDERS: dict[str, Provider] = {
         key_env="GEMINI_API_KEY",
         takes=_WEBP,
         seed_field="",
+        logprobs=False,
     ),
     "mistral": Provider(
         title="Mistral",
         base_url="https://api.mistral.ai/v1",
         key_env="MISTRAL_API_KEY",
         seed_field="random_seed",
+        logprobs=False,
     ),
     "xai": Provider(
         title="xAI", base_url="https://api.x.ai/v1", key_env="XAI_API_KEY", takes=_JPEG_PNG
@@ -77,7 +81,10 @@ PROVIDERS: dict[str, Provider] = {
         title="Together", base_url="https://api.together.xyz/v1", key_env="TOGETHER_API_KEY"
     ),
     "groq": Provider(
-        title="Groq", base_url="https://api.groq.com/openai/v1", key_env="GROQ_API_KEY"
+        title="Groq",
+        base_url="https://api.groq.com/openai/v1",
+        key_env="GROQ_API_KEY",
+        logprobs=False,
     ),
     "fireworks": Provider(
         title="Fireworks",

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from hardset.models.faults import Endpoint, code_and_message, of_error, speaks_of_policy
+from hardset.models.logprobs import read_tokens
 from hardset.models.providers import Provider
 from hardset.records import Failure, Image, Message, Prompt, Reply, Sampling, State, ToolCall
 
@@ -74,6 +75,8 @@ class Body:
             notes.append("temperature and top_p left out: the model takes none")
         if sampling.seed is not None and not self._provider.seed_field:
             notes.append("seed left out: the provider takes none")
+        if sampling.logprobs and not self._provider.logprobs:
+            notes.append("logprobs left out: the provider gives none")
         return tuple(notes)
 
     def _tail(self, sampling: Sampling) -> bytes:
@@ -81,6 +84,7 @@ class Body:
             "temperature": sampling.temperature if self._plain else None,
             "top_p": sampling.top_p if self._plain else None,
             self._provider.max_tokens_field: sampling.max_tokens,
+            "logprobs": True if sampling.logprobs and self._provider.logprobs else None,
         }
         if self._provider.seed_field:
             settings[self._provider.seed_field] = sampling.seed
@@ -127,6 +131,7 @@ class _Message(Struct):
 class _Choice(Struct):
     message: _Message | None = None
     finish_reason: str | None = None
+    logprobs: Any = None
     error: Any = None
 
 
@@ -139,11 +144,12 @@ class _Chat(Struct):
 _decode = msgspec.json.Decoder(_Chat).decode
 
 
-def read_chat(raw: bytes, endpoint: Endpoint) -> Reply:
+def read_chat(raw: bytes, endpoint: Endpoint, logprobs: bool = False) -> Reply:
     """Read the body of a 200.
 
     A missing content is an empty text (its finish reason says why); a refusal is the model's
-    text; whatever is not a complete chat reply is a failure worth asking again.
+    text; whatever is not a complete chat reply is a failure worth asking again. Tokens are kept
+    where `logprobs` were asked for; unsound ones are as good as none, and never lose the reply.
     """
     try:
         chat = _decoded(raw)
@@ -180,6 +186,7 @@ def read_chat(raw: bytes, endpoint: Endpoint) -> Reply:
         tool_calls=tuple(_call(call) for call in message.tool_calls or ()),
         tokens_in=_tokens(usage.get("prompt_tokens")),
         tokens_out=_tokens(usage.get("completion_tokens")),
+        tokens=read_tokens(choice.logprobs, endpoint.scrub) if logprobs else (),
     )
 
 
