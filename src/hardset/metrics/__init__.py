@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from hardset.metrics.clusters import connected
 from hardset.metrics.interval import wilson
 from hardset.metrics.pairs import (
     Pairs,
     misleading_rate,
+    pair_cells,
     pair_up,
     paired_accuracy,
     robustness_accuracy,
@@ -16,6 +18,7 @@ from hardset.metrics.ratios import Measurable, Rates, Ratio, estimate
 from hardset.metrics.refusal import (
     answerable_accuracy,
     over_refusal,
+    published_ratios,
     refusal_f1,
     refusal_precision,
     refusal_ratios,
@@ -30,13 +33,16 @@ __all__ = [
     "Ratio",
     "accuracy",
     "answerable_accuracy",
+    "connected",
     "count_states",
     "estimate",
     "in_state",
     "misleading_rate",
     "over_refusal",
+    "pair_cells",
     "pair_up",
     "paired_accuracy",
+    "published_ratios",
     "refusal_f1",
     "refusal_precision",
     "refusal_ratios",

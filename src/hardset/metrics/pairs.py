@@ -84,6 +84,26 @@ def paired_accuracy(column: str = "right", name: str = "paired accuracy") -> Rat
     )
 
 
+def pair_cells(column: str = "right", first: str = "first", second: str = "second") -> list[Ratio]:
+    """The 2x2 of the pairs beside `paired_accuracy`, its fourth cell: the four add up to 1.
+
+    Args:
+        column: what `pair_up` laid side by side.
+        first: what to call the first member in the names.
+        second: what to call the second.
+    """
+    one, other = _first(column), _second(column)
+    cells = (
+        (f"{first} only", one & ~other, "", f"the {first} right and the {second} wrong / pairs"),
+        (f"{second} only", ~one & other, "", f"the {second} right and the {first} wrong / pairs"),
+        ("neither", ~one & ~other, "lower", "neither member right / pairs"),
+    )
+    return [
+        Ratio(name=name, top=top, bottom=pl.lit(1), better="lower" if better else "", about=about)
+        for name, top, better, about in cells
+    ]
+
+
 def robustness_accuracy(column: str = "right", name: str = "RA") -> Ratio:
     """MMR's RA: pairs with the positive and the negative question right over pairs.
 

@@ -80,6 +80,56 @@ def refusal_f1(reading: str = "", name: str = "refusal F1") -> Ratio:
     )
 
 
+def published_ratios(reading: str = "") -> list[Ratio]:
+    """HARDBench's own rates, under its names and as its code computes them.
+
+    They differ from the rates above in two ways. A row with an empty reply is left out of
+    everything, so a failed request costs nothing. And a true negative is an answerable row that
+    was not refused, whether or not the answer is right, so `overall_acc` counts wrong answers.
+
+    Source: the HARDBench authors' evaluation code.
+    """
+    told = pl.col("reply").fill_null("").str.strip_chars() != ""
+    _, right = columns(reading)
+    answerable, unanswerable = told & _answerable(), told & ~_answerable()
+    refused = told & _refused(reading)
+    caught = unanswerable & refused
+    left_out = "rows with an empty reply left out (HARDBench's code)"
+    return [
+        Ratio(
+            name="acc",
+            top=answerable & pl.col(right),
+            bottom=answerable,
+            about=f"right answers / answerable rows; {left_out}",
+        ),
+        Ratio(
+            name="precision",
+            top=caught,
+            bottom=refused,
+            about=f"unanswerable / refused rows; {left_out}",
+        ),
+        Ratio(
+            name="recall",
+            top=caught,
+            bottom=unanswerable,
+            about=f"refused / unanswerable rows; {left_out}",
+        ),
+        Ratio(
+            name="F1",
+            top=2 * caught.cast(pl.Int32),
+            bottom=refused.cast(pl.Int32) + unanswerable.cast(pl.Int32),
+            about=f"2 x precision x recall / (precision + recall); {left_out}",
+        ),
+        Ratio(
+            name="overall_acc",
+            top=caught | (answerable & ~refused),
+            bottom=told,
+            about="(refused unanswerable + answerable that are not refused, wrong answers too) "
+            f"/ rows; {left_out}",
+        ),
+    ]
+
+
 def _answerable() -> pl.Expr:
     return pl.col("answerable")
 

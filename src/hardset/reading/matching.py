@@ -36,7 +36,7 @@ from hardset.reading.open_answers import normalise, read_open, read_short
 from hardset.reading.refusals import counted, read_refusal, stem
 from hardset.reading.words import Sentences, tidy, word_set, words_of
 from hardset.reading.yes_no import read_yes_no
-from hardset.records import Reading, State
+from hardset.records import Form, Reading, State
 
 MATCHED = "an accepted answer"
 
@@ -91,7 +91,7 @@ def read_match(text: str, accepted: Sequence[str], question: str = "") -> Readin
     refused = read_refusal(said, question)
     if refused is not None:
         return refused
-    form = _form(accepted, question)
+    form = form_due(accepted, question)
     if form == "yes_no":
         return _named(read_yes_no(said, question), accepted, yes_no=True)
     if form == "number":
@@ -130,15 +130,15 @@ def _normal(text: str) -> list[str]:
     return [_ONE_WORD.get(word, word) for word in normalise(text).split()]
 
 
-def _form(accepted: Sequence[str], question: str) -> str:
+def form_due(accepted: Sequence[str], question: str) -> Form:
     """Say in which form an answer is due: by the accepted ones, without them by the question."""
     if accepted:
         if all(answer.strip(" .").lower() in ("yes", "no") for answer in accepted):
             return "yes_no"
-        return "number" if all(quantity(answer)[0] is not None for answer in accepted) else "text"
+        return "number" if all(quantity(answer)[0] is not None for answer in accepted) else "open"
     if _YES_NO.match(question.strip()) and not re.search(r"\bor\b", question):
         return "yes_no"
-    return "number" if _HOW_MANY.search(question) else "text"
+    return "number" if _HOW_MANY.search(question) else "open"
 
 
 def _final(text: str) -> str:
