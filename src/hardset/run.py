@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -29,6 +29,7 @@ from hardset.benchmarks.declaration import Benchmark
 from hardset.errors import UsageError
 from hardset.images import Library
 from hardset.outcomes import read_off
+from hardset.reading.confidence import ASK
 from hardset.records import Image, Item, Message, Metric, Prompt, Sampling, State
 from hardset.reports import folder
 
@@ -46,6 +47,7 @@ class Settings:
     limit: int | None = None  # the first so many items only
     blind: bool = False  # send no image
     sampling: Sampling | None = None  # None: the benchmark's own
+    confidence: Literal["", "logprobs", "stated"] = ""  # how sure of each answer: asked how?
     limits: Limits = field(default_factory=Limits)
     runs: Path = Path("runs")
     store: Path | None = None  # None: `runs/store.sqlite`
@@ -75,6 +77,11 @@ class Run:
     def rows(self) -> int:
         """How many rows there are: items times repeats."""
         return 0 if self.outcomes is None else len(self.outcomes)
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The names of the columns of the outcomes."""
+        return () if self.outcomes is None else self.outcomes.columns
 
     def reasons(self) -> list[tuple[str, int]]:
         """Say why rows failed, and how many for each reason, most first."""
@@ -118,14 +125,44 @@ class Run:
 
 def walk(benchmark: Benchmark, settings: Settings) -> Iterator[tuple[Item, Prompt]]:
     """Yield every item with every repeat's prompt, in the one fixed order of the run."""
-    sampling = settings.sampling or benchmark.sampling
+    sampling = _sampling(benchmark, settings)
     items = itertools.islice(benchmark.items(), settings.limit)
     for item in items:
         messages = tuple(benchmark.prompt(item))
         if settings.blind:
             messages = tuple(_without_images(message) for message in messages)
+        if settings.confidence == "stated":
+            messages = _asking_how_sure(messages)
         for repeat in range(settings.repeats):
             yield item, Prompt(messages=messages, sampling=sampling, repeat=repeat)
+
+
+def able(model: Model, settings: Settings) -> None:
+    """See that a model can give what is asked of it, before anything is paid for.
+
+    Raises:
+        UsageError: its provider gives no log-probabilities, and they are asked for.
+    """
+    if settings.confidence == "logprobs" and not getattr(model, "gives_logprobs", True):
+        raise UsageError(
+            f"{model.name} gives no log-probabilities: run it with --confidence stated, or without"
+        )
+
+
+def _sampling(benchmark: Benchmark, settings: Settings) -> Sampling:
+    """Give the sampling of every prompt: the user's or the benchmark's, with what was asked for."""
+    sampling = settings.sampling or benchmark.sampling
+    if settings.confidence == "logprobs":
+        return msgspec.structs.replace(sampling, logprobs=True)
+    return sampling
+
+
+def _asking_how_sure(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Ask for a stated confidence, at the end of what the user says last."""
+    last = max(i for i, message in enumerate(messages) if message.role == "user")
+    *before, text = messages[last].content
+    content = (*before, f"{text}\n{ASK}") if isinstance(text, str) else (*before, text, ASK)
+    return (*messages[:last], Message("user", content), *messages[last + 1 :])
 
 
 def _without_images(message: Message) -> Message:
@@ -149,6 +186,7 @@ def evaluate(
         UsageError: the data or the settings are not usable as given.
     """
     settings = settings or Settings()
+    able(model, settings)
     run = Run(benchmark=benchmark, model=model.name, settings=settings, started=datetime.now(UTC))
     with Store(settings.store or settings.runs / "store.sqlite") as store:
         library = Library(store, openers=benchmark.openers, takes=frozenset(model.takes))
@@ -165,7 +203,12 @@ def evaluate(
             return run
         fetch = partial(run.asked.fetch, store)
         run.outcomes = read_off(
-            benchmark, walk(benchmark, settings), settings.repeats, fetch, run.asked.first_images
+            benchmark,
+            walk(benchmark, settings),
+            settings.repeats,
+            fetch,
+            run.asked.first_images,
+            asked_confidence=settings.confidence == "stated",
         )
     run.metrics = benchmark.measure(run.outcomes)
     run.manifest = manifest(run, model)
@@ -193,10 +236,11 @@ def manifest(run: Run, model: Model) -> dict[str, Any]:
         "options": {key: str(value) for key, value in benchmark.given.items()},
         "model": model.name,
         "model_options": dict(model.options),
-        "sampling": msgspec.structs.asdict(settings.sampling or benchmark.sampling),
+        "sampling": msgspec.structs.asdict(_sampling(benchmark, settings)),
         "repeats": settings.repeats,
         "limit": settings.limit,
         "blind": settings.blind,
+        "confidence": settings.confidence,
         "first_prompt": first,
         "prompts_sha256": hashlib.sha256(asked.keys).hexdigest() if asked else "",
         "notices": list(benchmark.notices),

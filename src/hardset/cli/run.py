@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol, runtime_checkable
 
 from cyclopts import Group, Parameter
 
@@ -45,6 +45,9 @@ def run(
     top_p: Annotated[float | None, Parameter(group=_MODEL)] = None,
     max_tokens: Annotated[int | None, Parameter(group=_MODEL)] = None,
     seed: Annotated[int | None, Parameter(group=_MODEL)] = None,
+    confidence: Annotated[
+        Literal["logprobs", "stated"] | None, Parameter(group=_MODEL, negative="")
+    ] = None,
     concurrency: Annotated[int, Parameter(group=_PACE)] = 32,
     timeout: Annotated[float, Parameter(group=_PACE)] = 180.0,
     retries: Annotated[int, Parameter(group=_PACE)] = 5,
@@ -101,6 +104,9 @@ def run(
         The longest reply, in tokens; the benchmark's if not given.
     seed
         Sampling seed, sent to providers that take one.
+    confidence
+        Also learn how sure each answer is: `logprobs` asks the endpoint for the probabilities of
+        the reply's tokens, `stated` asks the model to end its reply with `Confidence: N %`.
     concurrency
         At most so many requests at once; the pace finds its own level below that.
     timeout
@@ -126,7 +132,7 @@ def run(
     from hardset.reports import progress, terminal
     from hardset.reports.folder import make_usable
     from hardset.reports.text import visible
-    from hardset.run import Settings, evaluate, write_report
+    from hardset.run import Settings, able, evaluate, write_report
 
     if repeats < 1 or (limit is not None and limit < 1):
         raise UsageError("--repeats and --limit take a whole number of 1 or more")
@@ -147,6 +153,7 @@ def run(
         limit=None if limit is None else min(limit, sys.maxsize),
         blind=blind,
         sampling=sampling_of(declared.sampling, temperature, top_p, max_tokens, seed),
+        confidence=confidence or "",
         limits=Limits(
             concurrency=concurrency,
             timeout=timeout,
@@ -160,6 +167,8 @@ def run(
     for each in models:
         if isinstance(each, Checked):
             each.check()
+    for each in models:
+        able(each, settings)
     make_usable(runs)  # before anything is paid for
     if report is not None:
         replaceable(report)
@@ -204,5 +213,7 @@ def _say_what_failed(finished: list[Run]) -> None:
             why += f"; and {sum(count for _, count in rest)} for other reasons, see {done.folder}"
         if done.stopped and done.stopped not in why:
             tell(f"{done.model}: asking stopped early: {done.stopped}")
+        if done.settings.confidence and "confidence" not in done.columns:
+            tell(f"{done.model}: no reply had a confidence, so none is measured")
         if done.failed:
             tell(f"{done.model}: {done.failed} of {done.rows} rows failed: {why}")
