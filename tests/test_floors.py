@@ -11,8 +11,8 @@ SRC = Path(__file__).resolve().parents[1] / "src" / "hardset"
 
 FLOORS = {
     6: {"cli", "doctor", "__main__"},
-    5: {"streams", "asking", "run", "building"},
-    4: {"judging", "agents", "review", "reports", "exports", "outcomes"},
+    5: {"streams", "asking", "run", "building", "comparing"},
+    4: {"judging", "agents", "review", "replies", "reports", "exports", "outcomes"},
     3: {"ask", "models", "benchmarks"},
     2: {"reading", "sources", "images"},
     1: {"records", "errors", "metrics", "lowresource"},

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from hardset.ask import Limits as Limits
     from hardset.benchmarks.declaration import Benchmark as Benchmark
     from hardset.benchmarks.registry import make as make_benchmark
+    from hardset.comparing import compare as compare
+    from hardset.comparing import write_comparison as write_comparison
     from hardset.errors import UsageError as UsageError
     from hardset.models import make_model as make_model
     from hardset.run import Settings as Settings
@@ -33,9 +35,11 @@ _LAZY = {
     "Limits": "hardset.ask:Limits",
     "Settings": "hardset.run:Settings",
     "UsageError": "hardset.errors:UsageError",
+    "compare": "hardset.comparing:compare",
     "evaluate": "hardset.run:evaluate",
     "make_benchmark": "hardset.benchmarks.registry:make",
     "make_model": "hardset.models:make_model",
+    "write_comparison": "hardset.comparing:write_comparison",
     "write_report": "hardset.run:write_report",
 }
 
@@ -46,9 +50,11 @@ __all__ = [
     "Settings",
     "UsageError",
     "__version__",
+    "compare",
     "evaluate",
     "make_benchmark",
     "make_model",
+    "write_comparison",
     "write_report",
 ]
 

@@ -14,6 +14,7 @@ from cyclopts import App
 from cyclopts.exceptions import CycloptsError
 
 import hardset
+from hardset.cli.compare import compare
 from hardset.cli.doctor import doctor
 from hardset.cli.listing import list_
 from hardset.cli.run import run
@@ -31,6 +32,7 @@ app = App(
 )
 app.command(run)
 app.command(list_, name="list")
+app.command(compare)
 app.command(doctor)
 
 

@@ -1,0 +1,394 @@
+"""Holding finished runs against each other, paired on items: `hardset compare`.
+
+The module is not called `compare`, so that `hardset.compare` is the function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hardset.benchmarks import registry
+from hardset.errors import UsageError
+from hardset.reports import folder
+from hardset.reports.compared import Compared, Versus, shown_flips
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from hardset.benchmarks.declaration import Benchmark
+    from hardset.metrics import Measurable
+    from hardset.metrics.paired import Difference
+    from hardset.records import Item
+    from hardset.reports.runs import RunView
+
+_APART = ("session", "host", "started", "stopped", "rows", "notices", "first_prompt", "title",
+          "paper", "prompts_sha256")  # fmt: skip
+
+
+class Finished(NamedTuple):
+    """A run as it was left in its folder."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    outcomes: pl.DataFrame
+
+
+def compare(
+    baseline: str | Path,
+    *others: str | Path,
+    across_revisions: bool = False,
+    draws: int = 10_000,
+    seed: int = 0,
+) -> Compared:
+    """Hold finished runs against a baseline, over the items they have in common.
+
+    Args:
+        baseline: the folder of a run, as `evaluate` leaves it, or one that holds a single run.
+        others: the folders of at least one other run of the same benchmark.
+        across_revisions: compare although the revisions of the data differ; items whose
+            question, gold answer or picture is not the same are left out, as always.
+        draws: resamples of the bootstrap.
+        seed: of the bootstrap.
+
+    Returns:
+        For each other run the paired differences of every metric, other minus baseline.
+
+    Raises:
+        UsageError: not a finished run, other benchmarks, other revisions, or nothing in common.
+    """
+    from hardset.metrics.paired import adjusted
+
+    runs = [_read(Path(one)) for one in (baseline, *others)]
+    if len(runs) < 2:
+        raise UsageError("compare needs two runs or more: the baseline, then what to hold to it")
+    _see_comparable(runs, across_revisions)
+    cls = registry.load(runs[0].manifest["benchmark"])
+    labels = _labels(runs)
+    versus = [
+        _versus(cls, runs[0], other, labels[0], label, draws, seed)
+        for other, label in zip(runs[1:], labels[1:], strict=True)
+    ]
+    families = adjusted(one.differences for one in versus)
+    manifest = runs[0].manifest
+    return Compared(
+        benchmark=cls.name,
+        title=str(manifest.get("title") or cls.title),
+        paper=str(manifest.get("paper") or ""),
+        labels=labels,
+        folders=[str(run.folder) for run in runs],
+        manifests=[run.manifest for run in runs],
+        versus=[
+            replace(one, differences=found) for one, found in zip(versus, families, strict=True)
+        ],
+        notices=_notices(runs, versus),
+    )
+
+
+def write_comparison(path: Path, compared: Compared) -> None:
+    """Write the comparison as one self-contained page.
+
+    The pictures of the items are shown where the benchmark can be made again as the manifests
+    say, from the same data.
+
+    Raises:
+        UsageError: the page cannot be written there.
+    """
+    from hardset.reports import comparison
+
+    sample, why_not = _flipped_items(compared)
+    if why_not:
+        compared = replace(compared, notices=[*compared.notices, why_not])
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        comparison.write_comparison(path, compared, sample)
+    except OSError as error:
+        raise UsageError(f"the report {path} cannot be written: {error}") from error
+
+
+def write_json(path: Path, compared: Compared) -> None:
+    """Write everything of the comparison but the replies, machine-readable.
+
+    Raises:
+        UsageError: the file cannot be written there.
+    """
+    import msgspec
+
+    content = {
+        "benchmark": compared.benchmark,
+        "notices": compared.notices,
+        "runs": [
+            {"label": label, "folder": where, "manifest": manifest}
+            for label, where, manifest in zip(
+                compared.labels, compared.folders, compared.manifests, strict=True
+            )
+        ],
+        "against_the_first": [
+            {
+                "run": one.second.model,
+                "items": one.matched,
+                "flips": one.flips,
+                "differing": {name: both for name, *both in one.differing},
+                "differences": one.differences,
+            }
+            for one in compared.versus
+        ],
+    }
+    encoded = msgspec.json.format(msgspec.json.encode(content, order="sorted"), indent=1)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(encoded + b"\n")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error}") from error
+
+
+def _read(where: Path) -> Finished:
+    """Read a run's folder, or the one that holds a single run somewhere below."""
+    if not where.exists():
+        raise UsageError(f"{where} does not exist; give the folder of a run")
+    if where.name == folder.MANIFEST:
+        where = where.parent
+    if not (where / folder.MANIFEST).is_file():
+        found = sorted(path.parent for path in where.rglob(folder.MANIFEST))
+        if not found:
+            raise UsageError(f"there is no run in {where}: no {folder.MANIFEST} in it or below")
+        if len(found) > 1:
+            some = ", ".join(str(path) for path in found[:3]) + (", ..." if found[3:] else "")
+            raise UsageError(f"{where} holds {len(found)} runs; name one of them: {some}")
+        where = found[0]
+    manifest, _, outcomes = folder.read_folder(where)
+    return Finished(where, manifest, outcomes)
+
+
+def _see_comparable(runs: Sequence[Finished], across_revisions: bool) -> None:
+    """Refuse runs that cannot be held against each other."""
+    first = runs[0]
+    seen: set[Path] = set()
+    for run in runs:
+        if run.folder.resolve() in seen:
+            raise UsageError(f"the run {run.folder} is given twice")
+        seen.add(run.folder.resolve())
+        for name in ("benchmark", "revision"):
+            if not isinstance(run.manifest.get(name), str):
+                raise UsageError(f"{run.folder / folder.MANIFEST} names no {name}")
+        for name, way_out in (
+            ("benchmark", "only runs of one benchmark can be compared"),
+            ("revision", "--across-revisions compares the items that are the same in both"),
+        ):
+            if name == "revision" and across_revisions:
+                continue
+            if run.manifest[name] != first.manifest[name]:
+                raise UsageError(
+                    f"{first.folder} is of {name} {first.manifest[name]!r}, {run.folder} of "
+                    f"{run.manifest[name]!r}: {way_out}"
+                )
+
+
+def _versus(
+    cls: type[Benchmark],
+    first: Finished,
+    second: Finished,
+    label: str,
+    other_label: str,
+    draws: int,
+    seed: int,
+) -> Versus:
+    """Hold one run against the baseline."""
+    from hardset.metrics.items import flips, match
+
+    matched, before, after = match(first.outcomes, second.outcomes)
+    if not matched.items:
+        raise UsageError(
+            f"{first.folder} and {second.folder} have no item in common: "
+            f"{first.outcomes['item'].n_unique()} and {second.outcomes['item'].n_unique()} items"
+        )
+    views = (_view(cls, first, before, label), _view(cls, second, after, other_label))
+    return Versus(
+        first=views[0],
+        second=views[1],
+        matched=matched,
+        differences=differences(
+            _rates(cls, first, before), _rates(cls, second, after), draws, seed
+        ),
+        flips=flips(before, after),
+        differing=list(_differing(first.manifest, second.manifest)),
+    )
+
+
+def _rates(cls: type[Benchmark], run: Finished, outcomes: pl.DataFrame) -> list[Measurable]:
+    """Declare what is measured of a run, as its benchmark does today."""
+    import polars as pl
+
+    try:
+        return list(cls.rates(outcomes))
+    except pl.exceptions.ColumnNotFoundError as error:
+        made_by = run.manifest.get("hardset", "unknown")
+        raise UsageError(
+            f"the outcomes of {run.folder} (written by hardset {made_by}) lack a column that "
+            f"{cls.name} measures now ({error}); run it again: its replies are in the store"
+        ) from error
+
+
+def differences(
+    first: Iterable[Measurable], second: Iterable[Measurable], draws: int = 10_000, seed: int = 0
+) -> list[Difference]:
+    """Hold what is declared of two runs against each other, part by part.
+
+    What cannot be compared, or is declared of one run alone, is set side by side.
+    """
+    from hardset.metrics.paired import Comparable, beside
+    from hardset.reports.runs import key
+
+    found: list[Difference] = []
+    for one, two in _parts(list(first), list(second)):
+        if one is not None and two is not None and isinstance(one, Comparable):
+            found += one.differences(two, draws, seed)
+            continue
+        lists = [part.metrics(draws, seed) if part else [] for part in (one, two)]
+        before, after = ({key(metric): metric for metric in metrics} for metrics in lists)
+        found += [
+            beside(before.get(name), after.get(name), "its kind of metric has no paired difference")
+            for name in dict.fromkeys([*before, *after])
+        ]
+    return found
+
+
+def _parts(
+    first: list[Measurable], second: list[Measurable]
+) -> Iterator[tuple[Measurable | None, Measurable | None]]:
+    """Put the parts of two declarations together: of one kind, reading and most metrics' names."""
+    left = list(second)
+    for one in first:
+        alike = [two for two in left if type(two) is type(one) and two.reading == one.reading]
+        best = max(alike, key=lambda two: _shared(one, two), default=None)
+        if best is not None and not _shared(one, best):
+            best = None
+        if best is not None:
+            left = [two for two in left if two is not best]
+        yield one, best
+    for two in left:
+        yield None, two
+
+
+def _shared(one: Measurable, two: Measurable) -> float:
+    """Count the names that two parts have in common; parts that name none have one in common."""
+    names, others = ({each.name for each in getattr(part, "ratios", ())} for part in (one, two))
+    return len(names & others) if names or others else 0.5
+
+
+def _view(cls: type[Benchmark], run: Finished, outcomes: pl.DataFrame, label: str) -> RunView:
+    """Lay a run out for the report, cut down to what is compared."""
+    from hardset.metrics import tally
+    from hardset.reports.runs import RunView
+
+    return RunView(
+        model=label,
+        benchmark=cls.name,
+        title=cls.title,
+        manifest=run.manifest,
+        metrics=[],
+        states=tally(outcomes),
+        outcomes=outcomes,
+        headline=cls.headline,
+        readings=cls.readings,
+        cuts=[cut for cut in cls.cuts if cut in outcomes.columns],
+    )
+
+
+def _settings(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Flatten what of a manifest can explain a difference: model, options, sampling, ..."""
+    flat: dict[str, str] = {}
+    for name, value in manifest.items():
+        if name in _APART:
+            continue
+        if isinstance(value, Mapping):
+            flat.update({f"{name}: {part}": str(one) for part, one in value.items()})
+        else:
+            flat[name] = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return flat
+
+
+def _differing(
+    first: Mapping[str, Any], second: Mapping[str, Any]
+) -> Iterator[tuple[str, str, str]]:
+    one, two = _settings(first), _settings(second)
+    for name in dict.fromkeys([*one, *two]):
+        if one.get(name) != two.get(name):
+            yield name, one.get(name, ""), two.get(name, "")
+
+
+def _labels(runs: Sequence[Finished]) -> list[str]:
+    """Name the runs apart: by model; else also by the settings that differ; else by folder."""
+    models = [str(run.manifest.get("model", "")) or run.folder.name for run in runs]
+    if len(set(models)) == len(models):
+        return models
+    flat = [_settings(run.manifest) for run in runs]
+    names = [
+        name
+        for name in dict.fromkeys(name for one in flat for name in one)
+        if len({one.get(name) for one in flat}) > 1
+        and name not in ("model", "revision", "hardset")
+        and not any(len(one.get(name, "")) > 40 for one in flat)
+    ]
+    told = [
+        ", ".join(
+            [model, *(f"{name.partition(': ')[2] or name} {one.get(name, '-')}" for name in names)]
+        )
+        for model, one in zip(models, flat, strict=True)
+    ]
+    if len(set(told)) == len(told):
+        return told
+    return [f"{label}, {run.folder.name}" for label, run in zip(told, runs, strict=True)]
+
+
+def _notices(runs: Sequence[Finished], versus: Sequence[Versus]) -> list[str]:
+    """Say once what the reader must know before believing a difference."""
+    from hardset.reports import view
+    from hardset.reports.compared import left_out
+
+    said: list[str] = []
+    for one in versus:
+        said += left_out(one)
+        said += view.notices([one.first, one.second])
+        repeats = [int(each.manifest.get("repeats") or 1) for each in (one.first, one.second)]
+        if len(set(repeats)) > 1:
+            said.append(
+                f"{one.first.model} has {repeats[0]} of each item, {one.second.model} "
+                f"{repeats[1]}: a rate is over all of a run's own rows"
+            )
+    revisions = list(dict.fromkeys(str(run.manifest["revision"]) for run in runs))
+    if len(revisions) > 1:
+        said.append(f"the runs are on different revisions of the data: {'; '.join(revisions)}")
+    said += [notice for run in runs for notice in run.manifest.get("notices") or ()]
+    return list(dict.fromkeys(said))
+
+
+def _flipped_items(compared: Compared) -> tuple[dict[str, tuple[Item, bytes | None]], str]:
+    """Gather the flipped items and their pictures, if the benchmark can be made again.
+
+    Returns:
+        Items and thumbnails by id; and, where there are none, why.
+    """
+    from hardset.images import Library
+
+    wanted = {ident for one in compared.versus for ident in shown_flips(one)}
+    if not wanted:
+        return {}, ""
+    manifest = compared.manifests[0]
+    found: dict[str, tuple[Item, bytes | None]] = {}
+    try:
+        made = registry.make(compared.benchmark, **manifest.get("options") or {})
+        if made.revision != manifest["revision"]:
+            raise UsageError(f"the data are of another revision now: {made.revision}")
+        library = Library(openers=made.openers)
+        for item in made.items():
+            if item.id in wanted and item.id not in found:
+                small = library.thumbnail(item.images[0]) if item.images else None
+                found[item.id] = item, small
+                if len(found) == len(wanted):
+                    break
+    except Exception as error:  # whatever a plug-in or its data do: the page needs no pictures
+        return {}, f"the items are shown without pictures and options: {error}"
+    return found, ""
