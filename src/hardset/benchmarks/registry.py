@@ -19,6 +19,7 @@ from hardset.errors import UsageError
 
 GROUP = "hardset.benchmarks"
 BUILT_IN = {
+    "hardbench": "hardset.benchmarks.hardbench:HARDBench",
     "mmr": "hardset.benchmarks.mmr:MMR",
     "scenes": "hardset.benchmarks.scenes:Scenes",
 }

@@ -1,0 +1,170 @@
+"""HARDBench: does a model notice that the image does not support the question?
+
+HARDBench (the benchmark that comes with Rotus). Vision agents tuned with reinforcement learning
+tend to answer everything, even where what they looked at shows that there is nothing to answer.
+Each unanswerable question was made from a real, answerable one by changing one component of it,
+an object, a relation or an attribute, so that the image no longer supports it; `pair_id` ties
+the two together.
+
+What is measured. Unanswerable is the positive class, and to refuse is to predict it; a reply
+refuses if it says so, or if it names what the question takes for granted as absent. The authors'
+rates are given under their names and computed as theirs: `acc`, `precision`, `recall`, `F1`,
+`overall_acc`. They leave rows with an empty reply out, and `overall_acc` counts a wrong answer to
+an answerable question as right; always refusing a set that is half unanswerable gets F1 = 2/3.
+So beside them stand, over all rows:
+
+    answerable accuracy = right answers / answerable rows (a refusal is wrong)
+    over-refusal        = refused / answerable rows
+    refusal precision, recall and F1, with failed rows in the denominators
+    paired accuracy     = pairs with both questions handled right / pairs, and the other three
+                          cells of the 2x2: original only, edited only, neither
+
+by edit, by source of the image and by wording of the prompt. Rows that share a pair or an image
+are one cluster of every interval. Always refusing has paired accuracy 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from hardset.benchmarks.declaration import Benchmark
+from hardset.benchmarks.hardbench_rows import LICENCE, Folders, read_items
+from hardset.errors import UsageError
+from hardset.reading import read_match
+from hardset.records import Item, Message, Reading
+from hardset.sources.hub import Hub, resolve
+from hardset.sources.rows import read_rows
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from hardset.metrics import Measurable
+
+SPLITS = ("train", "validation", "test", "realx", "vstar")
+WORDINGS: Mapping[str, str] = {
+    "plain": "",
+    "refusal-allowed": "If the image does not show what the question asks about, say so.",
+    "chain-of-thought": "Think step by step about what the image shows. Then give the final "
+    'answer alone on the last line, as "Final answer: ...".',
+}
+
+
+class HARDBench(Benchmark):
+    """Answerable questions and their unanswerable edits, over the published images or blind.
+
+    Args:
+        data: a parquet or JSON Lines file with the published columns, a folder of such files, or
+            a hub id; by default the published set.
+        split: which of the five.
+        images: a folder with a folder for each `data_source` (or the images themselves).
+        images_from: folders by source, "pixmo-count=/a,tallyqa=/b"; they go before `images`.
+        prompt: "plain" is the question alone, "refusal-allowed" invites a refusal where it is due,
+            "chain-of-thought" asks for the reasoning first.
+        blind: no image is sent, so that no folder is needed: what is left is what the wording
+            gives away.
+        revision: of the hub's data: a branch, tag or commit instead of the newest.
+
+    Raises:
+        UsageError: not the published columns, no such split, or neither images nor blind.
+    """
+
+    name = "hardbench"
+    title = "HARDBench"
+    paper = "https://huggingface.co/datasets/hyeminboo/HARDBench"
+    hub: ClassVar[Hub] = Hub("hyeminboo/HARDBench", licence=LICENCE)
+    headline: ClassVar[Sequence[str]] = (
+        "paired accuracy",
+        "answerable accuracy",
+        "over-refusal",
+        "refusal F1",
+        "acc",
+        "F1",
+        "overall_acc",
+    )
+    cuts: ClassVar[Sequence[str]] = ("edit", "data_source")
+
+    def __init__(
+        self,
+        data: str | None = None,
+        split: Literal["train", "validation", "test", "realx", "vstar"] = "test",
+        images: Path | None = None,
+        images_from: str = "",
+        prompt: Literal["plain", "refusal-allowed", "chain-of-thought"] = "plain",
+        blind: bool = False,
+        revision: str = "",
+    ) -> None:
+        for what, value, allowed in (
+            ("split", split, SPLITS),
+            ("prompt", prompt, tuple(WORDINGS)),
+        ):
+            if value not in allowed:
+                raise UsageError(f"hardbench: {what} cannot be {value!r}; use {', '.join(allowed)}")
+        if not blind and images is None and not images_from:
+            raise UsageError(
+                "hardbench needs its pictures: pass --images DIR with a folder for each source, "
+                "or --blind to ask without them"
+            )
+        folders = None if blind else Folders(images, images_from)
+        snapshot = resolve(data, self.hub, revision)
+        files = snapshot.split(split)
+        rows = chain.from_iterable(read_rows(file) for file in files)
+        found = read_items(rows, split, prompt, folders)
+        if not found.items:
+            raise UsageError(f"hardbench: {', '.join(map(str, files))} holds no rows")
+        self._items = found.items
+        self._wording = WORDINGS[prompt]
+        self.revision = snapshot.revision
+        self.notices = [*filter(None, [snapshot.notice]), *found.notices]
+
+    def items(self) -> Iterator[Item]:
+        """Yield the questions in the order of the split."""
+        return iter(self._items)
+
+    def total(self) -> int:
+        """Return how many questions there are."""
+        return len(self._items)
+
+    def prompt(self, item: Item) -> tuple[Message, ...]:
+        """Build what is asked: the image, then the question as published and the wording."""
+        asked = "\n".join(text for text in (item.question, self._wording) if text)
+        return (Message("user", (*item.images, asked)),)
+
+    def read(self, item: Item, text: str) -> dict[str, Reading]:
+        """Read by the rules whether a reply refuses, and whether its answer is the reference."""
+        accepted = (item.answer, *item.accept) if item.answerable else ()
+        return {"default": read_match(text, accepted, item.question)}
+
+    @classmethod
+    def rates(cls, outcomes: pl.DataFrame) -> Iterator[Measurable]:
+        """Declare the authors' rates and the honest ones, for every reading that there is."""
+        from hardset.metrics import (
+            Rates,
+            connected,
+            pair_cells,
+            pair_up,
+            paired_accuracy,
+            published_ratios,
+            refusal_ratios,
+        )
+        from hardset.metrics.selective import CONFIDENCE, Selective
+
+        columns = ("edit", "data_source", "wording")
+        cuts = ((), *((column,) for column in columns))
+        rows = outcomes.with_columns(connected(outcomes, ["pair", "sha256"]))
+        for reading in cls.readings:
+            which = "" if reading == cls.readings[0] else reading
+            right = f"{which}_right" if which else "right"
+            pairs = pair_up(
+                rows, first="original", second="edited", columns=[right], keep=["cluster", *columns]
+            )
+            both = [paired_accuracy(right), *pair_cells(right, "original", "edited")]
+            each = [*refusal_ratios(which), *published_ratios(which)]
+            for frame, ratios in ((pairs.sound, both), (rows, each)):
+                yield Rates(frame=frame, ratios=ratios, cluster="cluster", by=cuts, reading=reading)
+            if CONFIDENCE in rows.columns:
+                yield Selective(
+                    frame=rows, cluster="cluster", by=cuts, reading=reading, prefix=which
+                )
