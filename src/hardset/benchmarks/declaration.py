@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from hardset.metrics import Measurable
+    from hardset.sources.hub import Hub
 
 Opener = Callable[[str], bytes]
 """Makes an image's bytes from the part of `Image.where` behind the scheme."""
@@ -32,7 +33,9 @@ class Benchmark:
     paper: ClassVar[str] = ""
     readings: ClassVar[tuple[str, ...]] = ("default",)  # the first is the headline's
     sampling: ClassVar[Sampling] = Sampling()
+    rubrics: ClassVar[Sequence[str]] = ()  # what a judge is asked about each reply, if there is one
     openers: ClassVar[Mapping[str, Opener]] = {}
+    hub: ClassVar[Hub | None] = None  # the published rows, read where no --data is given
     headline: ClassVar[Sequence[str]] = ()  # names of the metrics that lead the report
     cuts: ClassVar[Sequence[str]] = ("category",)  # columns the report draws bars by
 
