@@ -24,6 +24,7 @@ from hardset.metrics.refusal import (
     refusal_ratios,
     refusal_recall,
 )
+from hardset.metrics.selective import Selective
 from hardset.metrics.states import count_states, tally
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Pairs",
     "Rates",
     "Ratio",
+    "Selective",
     "accuracy",
     "answerable_accuracy",
     "connected",

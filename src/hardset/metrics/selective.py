@@ -1,0 +1,319 @@
+"""Selective prediction: what a model's confidence is good for, if it may leave questions out.
+
+After Whitehead et al., "Reliable Visual Question Answering: Abstain Rather Than Answer
+Incorrectly" (ECCV 2022, arXiv:2204.13631), and the evaluator in their repository. A threshold on
+the confidence decides which answers are given; *coverage* is how many rows get one, *risk* how
+many of those are wrong.
+
+What counts:
+- An answer is a row that ended `answered`. To a question that has no answer every answer is
+  wrong. Where a frame has such questions, each figure is also given for the others alone (the
+  cut `answerable`), as in the paper, whose questions all have answers.
+- A row without an answer (a refusal, a failure), or whose answer has no confidence, is covered at
+  no threshold and stays in every denominator of coverage. The share of answers whose confidence
+  is known is given with the rest.
+- Tied confidences are never parted by a threshold, as in the paper's code; the area under the
+  curve, where that code takes tied rows as they come, is the mean over their orders.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from hardset.metrics.bootstrap import Floats, generator, percentiles
+from hardset.metrics.interval import wilson
+from hardset.metrics.ranked import Fraction, Ranked, figures, rank
+from hardset.metrics.rates import columns
+from hardset.metrics.ratios import BOOTSTRAP, LEVEL, WILSON_CLUSTERS, Ratio, estimate
+from hardset.records import Metric, State
+
+CONFIDENCE = "confidence"
+KNOWN = "confidence known"
+MOST_DRAWS = 1_000  # resamples: each ranks all rows anew
+_CHUNK = 1 << 18  # weights of answers held at a time
+BASIC = f"{BOOTSTRAP} (basic)"
+_LABEL, _RIGHT, _SURE = "\0label", "\0right", "\0sure"  # names no outcome column has
+
+Key = tuple[str, float]
+
+
+class About(NamedTuple):
+    """What a figure is called and means."""
+
+    name: str
+    better: Literal["higher", "lower"]
+    words: str
+
+
+def about(key: Key, bins: int) -> About:
+    """Name and define a figure of `ranked.figures`."""
+    kind, number = key
+    if kind == "aurc":
+        return About(
+            "AURC",
+            "lower",
+            "area under risk (wrong / answered) against coverage (answered / all rows), by "
+            "trapezoids; ties in all orders; rows never answered come last, as wrong "
+            "(Whitehead et al. 2022)",
+        )
+    if kind == "coverage":
+        return About(
+            f"coverage at {100 * number:g} % risk",
+            "higher",
+            f"the most rows answered / all rows, by a threshold with at most {100 * number:g} % "
+            "of them wrong; ties stay whole (C@R, Whitehead et al. 2022)",
+        )
+    if kind == "phi":
+        return About(
+            f"Φ at cost {number:g}",
+            "higher",
+            f"effective reliability: mean of 1 for a right answer, -{number:g} for a wrong one, 0 "
+            "for none; threshold chosen on the other half of the clusters "
+            "(Whitehead et al. 2022)",
+        )
+    if kind == "ece":
+        return About(
+            "ECE",
+            "lower",
+            f"expected calibration error of the answers: |mean confidence - accuracy| in {bins} "
+            "bins of equal width, weighted by answers (Guo et al. 2017)",
+        )
+    return About(
+        "AUROC",
+        "higher",
+        "of a right and a wrong answer, how often the right one has the higher confidence; ties "
+        "count 1/2",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selective:
+    """Selective prediction over the rows of a frame with a column `confidence`.
+
+    Args:
+        frame: one row an outcome: state, right, confidence (null where unknown), answerable.
+        cluster: the column whose equal values stand or fall together; see `estimate`.
+        by: the cuts; see `estimate`.
+        reading: the reading these are figures of, for the record.
+        prefix: of the columns `state` and `right`: "" for the headline's reading, else its name.
+        prepend: goes before each figure's name, where one benchmark has several such sets.
+        risks: to give the coverage at.
+        costs: of a wrong answer, where a right one is worth 1.
+        bins: of the calibration error.
+    """
+
+    frame: pl.DataFrame
+    cluster: str | None
+    by: Sequence[Sequence[str]] = ((),)
+    reading: str = "default"
+    prefix: str = ""
+    prepend: str = ""
+    risks: Sequence[float] = (0.01, 0.05, 0.1, 0.2)
+    costs: Sequence[float] = (1, 10, 100)
+    bins: int = 15
+
+    def metrics(self, draws: int = 10_000, seed: int = 0) -> list[Metric]:
+        """Work everything out, overall and in every slice, with 95 % intervals.
+
+        The intervals are percentiles of a cluster bootstrap of at most `MOST_DRAWS` resamples,
+        in each of which the thresholds are chosen anew.
+        """
+        draws = min(draws, MOST_DRAWS)
+        found = [
+            metric for cut, rows in self.slices() for metric in self._slice(rows, cut, draws, seed)
+        ]
+        return found + self._known(draws, seed)
+
+    def _known(self, draws: int, seed: int) -> list[Metric]:
+        answered = pl.col(columns(self.prefix)[0]) == State.ANSWERED.value
+        known = Ratio(
+            name=self.prepend + KNOWN,
+            top=answered & known_confidence(),
+            bottom=answered,
+            about="answers with a confidence / answers; the others are covered at no threshold",
+        )
+        return estimate(
+            self.frame,
+            [known],
+            cluster=self.cluster,
+            by=self.by,
+            reading=self.reading,
+            draws=draws,
+            seed=seed,
+        )
+
+    def slices(self) -> Iterator[tuple[dict[str, str], pl.DataFrame]]:
+        """Yield each slice of each cut with its rows, laid out for `ranked_answers`."""
+        state, right = columns(self.prefix)
+        cuts = dict.fromkeys(name for names in self.by for name in names)
+        answered = (pl.col(state) == State.ANSWERED.value).fill_null(False)
+        rows = self.frame.select(
+            _label(self.frame, self.cluster).alias(_LABEL),
+            (answered & pl.col("answerable") & pl.col(right)).fill_null(False).alias(_RIGHT),
+            pl.when(answered & known_confidence())
+            .then(pl.col(CONFIDENCE).cast(pl.Float64))
+            .alias(_SURE),
+            "answerable",
+            *(pl.col(name).cast(pl.String).fill_null("").alias(f"\0cut {name}") for name in cuts),
+        )
+        mixed = rows["answerable"].n_unique() > 1
+        for names in self.by:
+            marks = [f"\0cut {name}" for name in names]
+            if not names:
+                yield {}, rows
+                if mixed:
+                    yield {"answerable": "true"}, rows.filter("answerable")
+                continue
+            kept = rows.filter(pl.all_horizontal(pl.col(mark) != "" for mark in marks))
+            for values, part in sorted(kept.partition_by(marks, as_dict=True).items()):
+                yield dict(zip(names, map(str, values), strict=True)), part
+
+    def _slice(
+        self, rows: pl.DataFrame, cut: dict[str, str], draws: int, seed: int
+    ) -> list[Metric]:
+        ranked = ranked_answers(rows)
+        whole = self._figures(ranked, np.ones((1, len(ranked.rows))))
+        drawn = self._draw(ranked, draws, generator(seed, f"selective {self.prepend}", cut))
+        return [
+            self._metric(key, fraction, drawn[key], cut, len(ranked.rows))
+            for key, fraction in whole.items()
+        ]
+
+    def _figures(self, ranked: Ranked, weights: Floats) -> Mapping[Key, Fraction]:
+        return figures(ranked, weights, self.risks, self.costs, self.bins)
+
+    def _draw(self, ranked: Ranked, draws: int, rng: np.random.Generator) -> Mapping[Key, Fraction]:
+        """Resample the clusters, in parts side by side: numpy's sums run in parallel."""
+        clusters = len(ranked.rows)
+        if not clusters:
+            return self._figures(ranked, np.ones((1, 0)))
+        size = max(1, min(draws, _CHUNK // max(clusters, len(ranked.right))))
+        parts = [(min(size, draws - at), seeded) for at, seeded in zip(
+            range(0, draws, size), rng.spawn(-(-draws // size)), strict=True)]  # fmt: skip
+
+        def one(part: tuple[int, np.random.Generator]) -> Mapping[Key, Fraction]:
+            return self._figures(ranked, resample(clusters, *part))
+
+        with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+            found = list(pool.map(one, parts))
+        return {
+            key: (
+                np.concatenate([part[key][0] for part in found]),
+                np.concatenate([part[key][1] for part in found]),
+            )
+            for key in found[0]
+        }
+
+    def _metric(
+        self, key: Key, fraction: Fraction, drawn: Fraction, cut: dict[str, str], clusters: int
+    ) -> Metric:
+        (name, better, words) = about(key, self.bins)
+        numerator, denominator = float(fraction[0][0]), float(fraction[1][0])
+        value = numerator / denominator if denominator > 0 else None
+        low, high, method = interval_of(value, drawn, clusters, mirrored=key[0] == "ece")
+        return Metric(
+            name=self.prepend + name,
+            cut=cut,
+            reading=self.reading,
+            numerator=numerator,
+            denominator=denominator,
+            value=value,
+            low=low,
+            high=high,
+            method=method,
+            clusters=clusters,
+            better=better,
+            about=words,
+        )
+
+
+def interval_of(
+    value: float | None, drawn: Fraction, clusters: int, *, mirrored: bool = False
+) -> tuple[float | None, float | None, str]:
+    """Give the interval of a figure, and its method, from its resamples.
+
+    Chance makes a calibration error larger, and a resample has chance twice: its distance from
+    the figure is laid off on the other side (the "basic" interval of Davison and Hinkley 1997,
+    section 5.2), and cut off at zero.
+
+    Where no resample differs, a share gets Wilson's with the clusters as trials: what was not
+    seen may still be there. What can be below zero or above one gets none.
+    """
+    if value is None or not (drawn[1] > 0).any():
+        return None, None, ""
+    low, high, undefined = percentiles(*drawn, LEVEL)
+    if high - low < 1e-12:
+        if not 0 <= value <= 1:
+            return None, None, ""
+        return *wilson(value * clusters, clusters, LEVEL), WILSON_CLUSTERS
+    draws, kind = len(drawn[1]), BOOTSTRAP
+    if mirrored:
+        low, high, kind = max(0.0, 2 * value - high), max(0.0, 2 * value - low), BASIC
+    return low, high, kind + (f" ({undefined} of {draws} draws undefined)" * (undefined > 0))
+
+
+def ranked_answers(rows: pl.DataFrame, labels: pl.Series | None = None) -> Ranked:
+    """Rank the answers of a slice.
+
+    Args:
+        rows: as `Selective.slices` lays them out.
+        labels: the clusters to count, sorted; by default those of the rows.
+    """
+    if labels is None:
+        labels = rows[_LABEL].unique().sort()
+    place = labels.search_sorted(rows[_LABEL]).to_numpy().astype(np.int64)
+    sure = rows[_SURE].to_numpy()
+    known = ~np.isnan(sure)
+    return rank(
+        sure[known],
+        rows[_RIGHT].to_numpy()[known],
+        place[known],
+        np.bincount(place, minlength=len(labels)).astype(np.float64),
+        second_half(labels),
+    )
+
+
+def second_half(labels: pl.Series) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Split clusters into halves by a hash of their labels: the same on every machine.
+
+    Returns:
+        Whether each is in the second half, which has as many as the first, or one fewer.
+    """
+    digests = [hashlib.blake2b(label.encode(), digest_size=8).digest() for label in labels]
+    later = np.zeros(len(digests), np.bool_)
+    later[sorted(range(len(digests)), key=digests.__getitem__)[(len(digests) + 1) // 2 :]] = True
+    return later
+
+
+def resample(clusters: int, draws: int, rng: np.random.Generator) -> Floats:
+    """Draw clusters with replacement: how often each was drawn, (draws, clusters)."""
+    drawn = rng.integers(clusters, size=(draws, clusters))
+    own = drawn + np.arange(0, draws * clusters, clusters)[:, None]
+    counts = np.bincount(own.ravel(), minlength=draws * clusters)
+    return counts.reshape(draws, clusters).astype(np.float64)
+
+
+def known_confidence() -> pl.Expr:
+    """Whether a row has a confidence: a number, not null and not NaN."""
+    confidence = pl.col(CONFIDENCE).cast(pl.Float64)
+    return (confidence.is_not_null() & confidence.is_not_nan()).fill_null(False)
+
+
+def _label(frame: pl.DataFrame, cluster: str | None) -> pl.Expr:
+    """Name each row's cluster; a row without one goes by its item, as in `estimate`."""
+    if "item" in frame.columns:
+        alone = pl.format("item {}", pl.col("item"))
+    else:
+        alone = pl.format("row {}", pl.int_range(pl.len()))
+    if cluster is None:
+        return alone
+    named = pl.col(cluster).cast(pl.String).replace("", None)
+    return pl.coalesce(pl.format("cluster {}", named), alone)
