@@ -11,7 +11,7 @@ SRC = Path(__file__).resolve().parents[1] / "src" / "hardset"
 
 FLOORS = {
     6: {"cli", "doctor", "__main__"},
-    5: {"streams", "asking", "run", "building", "comparing"},
+    5: {"streams", "asking", "run", "building", "comparing", "scoring"},
     4: {"judging", "agents", "review", "replies", "reports", "exports", "outcomes"},
     3: {"ask", "models", "benchmarks"},
     2: {"reading", "sources", "images"},
@@ -23,6 +23,7 @@ SIDEWAYS: set[tuple[str, str]] = {
     ("cli", "doctor"),
     ("__main__", "cli"),
     ("run", "asking"),
+    ("scoring", "run"),  # the same walk, run folder and report, with replies made elsewhere
     ("metrics", "records"),
     ("lowresource", "records"),
     ("lowresource", "metrics"),

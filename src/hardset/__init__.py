@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from hardset.run import Settings as Settings
     from hardset.run import evaluate as evaluate
     from hardset.run import write_report as write_report
+    from hardset.scoring import score as score
 
 _LAZY = {
     "Benchmark": "hardset.benchmarks.declaration:Benchmark",
@@ -39,6 +40,7 @@ _LAZY = {
     "evaluate": "hardset.run:evaluate",
     "make_benchmark": "hardset.benchmarks.registry:make",
     "make_model": "hardset.models:make_model",
+    "score": "hardset.scoring:score",
     "write_comparison": "hardset.comparing:write_comparison",
     "write_report": "hardset.run:write_report",
 }
@@ -54,6 +56,7 @@ __all__ = [
     "evaluate",
     "make_benchmark",
     "make_model",
+    "score",
     "write_comparison",
     "write_report",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hardset.benchmarks.declaration import Benchmark
@@ -119,15 +120,18 @@ def read_off(
     pictures: Callable[[int, int], Sequence[str]],
     *,
     asked_confidence: bool = False,
+    settling: Callable[[Benchmark, Item, int, Reply], Outcome] | None = None,
 ) -> pl.DataFrame:
     """Read every reply of a walk off: the outcomes as columns, in the order of the walk.
 
     `walked` yields each item `repeats` times, with its prompts; `replies(start, stop)` returns
     the replies of that stretch of it, and `pictures(start, stop)` the sha256 of each one's first
-    image, "" where there is none. `asked_confidence`: see `settle`.
+    image, "" where there is none. `asked_confidence`: see `settle`, which `settling` replaces
+    where a reply was made in another way than the benchmark's.
     """
     import polars as pl
 
+    settling = settling or partial(settle, asked_confidence=asked_confidence)
     frames = []
     start = 0
     while chunk := list(itertools.islice(walked, CHUNK)):
@@ -136,7 +140,7 @@ def read_off(
             row(
                 position // repeats,
                 item,
-                settle(benchmark, item, prompt.repeat, reply, asked_confidence=asked_confidence),
+                settling(benchmark, item, prompt.repeat, reply),
                 picture,
             )
             for position, (item, prompt), reply, picture in zip(

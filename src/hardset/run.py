@@ -24,6 +24,7 @@ import msgspec
 
 import hardset
 from hardset.ask import INTERRUPTED, Asked, Limits, Model, Store, Tally, ask
+from hardset.ask.key import Identity
 from hardset.asking import on_a_loop
 from hardset.benchmarks.declaration import Benchmark
 from hardset.errors import UsageError
@@ -67,6 +68,7 @@ class Run:
     metrics: list[Metric] = field(default_factory=list)
     manifest: dict[str, Any] = field(default_factory=dict)
     folder: Path | None = None
+    notices: Sequence[str] = ()  # what the reader must know about this run, besides the data's
 
     @property
     def interrupted(self) -> bool:
@@ -111,7 +113,7 @@ class Run:
             metrics=self.metrics,
             states=tally(self.outcomes),
             outcomes=self.outcomes,
-            notices=self.benchmark.notices,
+            notices=[*self.benchmark.notices, *self.notices],
             headline=self.benchmark.headline,
             readings=self.benchmark.readings,
             cuts=self.benchmark.cuts,
@@ -218,7 +220,7 @@ def evaluate(
     return run
 
 
-def manifest(run: Run, model: Model) -> dict[str, Any]:
+def manifest(run: Run, model: Identity) -> dict[str, Any]:
     """Say what was run, and no secret; `started` and `session` alone change when it is resumed."""
     asked, benchmark, settings = run.asked, run.benchmark, run.settings
     messages = next((prompt.messages for _, prompt in walk(benchmark, settings)), ())

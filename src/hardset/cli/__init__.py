@@ -18,6 +18,7 @@ from hardset.cli.compare import compare
 from hardset.cli.doctor import doctor
 from hardset.cli.listing import list_
 from hardset.cli.run import run
+from hardset.cli.score import score
 from hardset.cli.status import INTERRUPTED, KEPT, STOPPED, USAGE, resume_command
 from hardset.errors import UsageError
 from hardset.streams import fall_silent, open_streams, tell
@@ -31,6 +32,7 @@ app = App(
     suppress_keyboard_interrupt=False,  # `main` says how to go on
 )
 app.command(run)
+app.command(score)
 app.command(list_, name="list")
 app.command(compare)
 app.command(doctor)

@@ -26,6 +26,7 @@ _json = msgspec.json.Encoder().encode
 
 FINISH = {
     "max_tokens": "length", "model_length": "length", "max_output_tokens": "length",
+    "model_context_window_exceeded": "length", "refusal": "content_filter",
     "safety": "content_filter", "content-filter": "content_filter",
     "prohibited_content": "content_filter", "recitation": "content_filter",
     "sensitive": "content_filter", "blocklist": "content_filter",

@@ -22,8 +22,8 @@ class Row(NamedTuple):
     fields: dict[str, Any]
 
 
-def read_rows(path: Path | str) -> Iterator[Row]:
-    """Yield the rows of a file, whose type its name tells.
+def read_rows(path: Path | str, suffix: str = "") -> Iterator[Row]:
+    """Yield the rows of a file, whose type its name tells, or `suffix` instead of its ending.
 
     `.json` holds a list of objects; `.jsonl` and `.ndjson` an object a line; `.csv` and `.tsv`
     a header and texts; `.parquet` columns. JSON is read whole, the others as a stream.
@@ -40,7 +40,7 @@ def read_rows(path: Path | str) -> Iterator[Row]:
         ".tsv": _table,
         ".parquet": _parquet,
     }
-    reader = readers.get(path.suffix.lower())
+    reader = readers.get((suffix or path.suffix).lower())
     if reader is None:
         raise UsageError(f"{path}: cannot tell its type by its name; use {', '.join(readers)}")
     if not path.is_file():

@@ -1,0 +1,106 @@
+"""A reply as a file has it: the reply, and everything the file says of what it answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from hardset.models.faults import code_and_message, speaks_of_policy
+from hardset.models.wire import BROKE_OFF, FINISH
+from hardset.records import Failure, Reply, State
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """One reply found in a file made elsewhere.
+
+    Attributes:
+        where: its place, for messages: "answers.jsonl, line 3".
+        reply: the reply, or the failure in its place.
+        ids: what may be the item's id, the likeliest first.
+        repeat: the number of the repeat, counted from anywhere; None where the file has none.
+        question: the question, alone or inside the prompt that held it; "" where not told.
+        role: the role in the pair, for files whose ids are the pairs'.
+        position: the item's place in the data, counted from 0, where the file numbers its rows.
+        options: the option texts in the order in which they were shown, where the file tells it.
+        model: who replied, where the file tells it.
+    """
+
+    where: str
+    reply: Reply
+    ids: tuple[str, ...] = ()
+    repeat: int | None = None
+    question: str = ""
+    role: str = ""
+    position: int | None = None
+    options: tuple[str, ...] = ()
+    model: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the file calls it, for messages."""
+        own = self.ids[0] if self.ids else "" if self.position is None else str(self.position)
+        return f"{own} {self.role}".strip() or self.where
+
+
+def failed(reason: str, state: State = State.REQUEST_FAILED) -> Reply:
+    """Make the reply that stands for a request that failed elsewhere."""
+    return Reply(failure=Failure(state=state, reason=reason))
+
+
+def of_error(error: Any, who: str) -> Reply:
+    """Make the failure that an error of any shape means: a content policy's, or another.
+
+    Args:
+        error: a message, or the error object of an API.
+        who: whose error it is, to begin the reason with.
+    """
+    code, message = code_and_message(error)
+    reason = f"{who}: {message}" if code in ("", message) else f"{who}: {code}: {message}"
+    refused = speaks_of_policy(code or message, message)
+    return failed(reason, State.PROVIDER_REFUSED if refused else State.REQUEST_FAILED)
+
+
+def ended(text: str, word: Any, tokens_in: Any = 0, tokens_out: Any = 0) -> Reply:
+    """Make a reply out of its text and the word for how it ended, in whosever vocabulary."""
+    finish = str(word or "stop").strip().lower()
+    finish = FINISH.get(finish, finish)
+    if finish in BROKE_OFF:
+        return failed(f"the reply broke off ({finish})")
+    return Reply(text=text, finish=finish, tokens_in=count(tokens_in), tokens_out=count(tokens_out))
+
+
+def count(value: Any) -> int:
+    """Return a count of tokens; what cannot be one is none."""
+    try:
+        number = float(value or 0)
+    except (TypeError, ValueError):
+        return 0
+    return int(number) if 0 <= number < 2**40 else 0
+
+
+def text_of(value: Any) -> str | None:
+    """Return what stands for a text as one: null and NaN are "", numbers their digits.
+
+    None where it is a list or an object, which are no reply.
+    """
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:  # NaN is what tables have where nothing is
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else None
+
+
+def id_of(value: Any) -> str:
+    """Return an id as a text; 3.0 is what a table made of 3; "" where there is none."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return (text_of(value) or "").strip()
+
+
+def number_of(value: Any) -> int | None:
+    """Return a whole number of 0 or more, given as a number or in digits; None for all else."""
+    text = id_of(value)
+    return int(text) if text.isascii() and text.isdigit() else None

@@ -1,0 +1,288 @@
+"""Scoring replies made elsewhere: the run's second walk, with replies out of files.
+
+    run = hardset.score(hardset.make_benchmark("mmr", data=..., blind=True), "answers.jsonl")
+
+The tables, the run folder and the report are those of a run; the manifest says where the replies
+are from and how they were matched. No model is called.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from hardset.benchmarks import registry
+from hardset.benchmarks.declaration import Benchmark
+from hardset.errors import UsageError
+from hardset.images import BadMedia, Library
+from hardset.outcomes import read_off, settle
+from hardset.records import Image, Item, Judged, Outcome, Prompt, Reply
+from hardset.replies.formats import Recognised, recognise
+from hardset.replies.found import Found
+from hardset.replies.matching import Matched, match
+from hardset.replies.orders import Order
+from hardset.reports import folder
+from hardset.run import Run, Settings, manifest, write_report
+
+_ASKING = ("sampling", "blind", "first_prompt", "prompts_sha256", "model_options", "confidence")
+"""What a run's manifest says of the asking, and nobody here knows."""
+
+
+@dataclass(kw_only=True)
+class Scored(Run):
+    """A run whose replies were made elsewhere: where they are from, and whose they are."""
+
+    files: Sequence[Recognised] = ()
+    matched: Matched = field(default_factory=lambda: Matched(replies=[], repeats=1))
+
+
+def make_benchmark(name: str, **given: Any) -> Benchmark:
+    """Make a benchmark to score with: without its pictures, if none are given.
+
+    A benchmark that would insist on pictures has an option `blind` to do without. What was sent
+    elsewhere is not told by that, so that it is not among the options that are written down.
+
+    Raises:
+        UsageError: as `registry.make`.
+    """
+    unseen = "blind" in registry.options(name) and not any(
+        value is not None for option, value in given.items() if option.startswith("images")
+    )
+    if not unseen or "blind" in given:
+        return registry.make(name, **given)
+    benchmark = registry.make(name, **given, blind=True)
+    benchmark.given = {key: value for key, value in benchmark.given.items() if key != "blind"}
+    return benchmark
+
+
+def score(
+    benchmark: Benchmark,
+    replies: Path | str | Sequence[Path | str],
+    *,
+    model: str = "",
+    format: str = "",
+    repeats: int | None = None,
+    limit: int | None = None,
+    runs: Path = Path("runs"),
+) -> Scored:
+    """Score replies made elsewhere and write `runs/<benchmark>/<model>/<time>/`.
+
+    Args:
+        benchmark: whose questions were asked.
+        replies: the files that hold them.
+        model: who replied; where not given, as the files say, or else the first file's name.
+        format: of the files (`hardset.replies.formats`); where not given, by their content.
+        repeats: how often each item was asked, where the files do not number the repeats.
+        limit: score the first so many items only.
+        runs: where run folders go.
+
+    Returns:
+        The run. Items without a reply are in it, in the state request-failed.
+
+    Raises:
+        UsageError: a file is in no known format, nothing in it matches, or replies are doubled.
+    """
+    paths = [Path(replies)] if isinstance(replies, str | Path) else [Path(one) for one in replies]
+    if not paths:
+        raise UsageError("name a file of replies")
+    files = [recognise(path, format) for path in paths]
+    found = [one for file in files for one in file.read()]
+    called = _called(paths)
+    matched = match(benchmark.items(), found, files=called, limit=limit, repeats=repeats)
+    run = Scored(
+        benchmark=benchmark,
+        model=model or _model(found, files),
+        settings=Settings(repeats=matched.repeats, limit=limit, runs=runs),
+        started=datetime.now(UTC),
+        files=files,
+        matched=matched,
+    )
+    run.notices = [
+        f"Replies made elsewhere: {matching(run)}.",
+        *(f"{one}." for one in troubles(run)),
+    ]
+    pictures = _pictures(benchmark, run.settings)
+    run.outcomes = read_off(
+        benchmark,
+        _walk(benchmark, run.settings),
+        matched.repeats,
+        lambda start, stop: matched.replies[start:stop],
+        lambda start, stop: list(islice(pictures, stop - start)),
+        settling=_Settling(matched.orders),
+    )
+    run.metrics = benchmark.measure(run.outcomes)
+    run.manifest = _manifest(run)
+    run.folder = folder.new_folder(runs, benchmark.name, run.model, run.started)
+    folder.write_folder(run.folder, run.manifest, run.metrics, run.outcomes)
+    write_report(run.folder / folder.REPORT, [run])
+    return run
+
+
+def matching(run: Scored) -> str:
+    """Say how many replies were matched, and in which ways."""
+    matched = run.matched
+    ways = "; ".join(f"{count:,} {way}" for way, count in matched.by.items())
+    beyond = f"; {matched.beyond:,} are to items behind the limit" if matched.beyond else ""
+    called = _called([file.source.path for file in run.files])
+    many = "reply" if matched.found == 1 else "replies"
+    return f"{matched.found:,} {many} in {called}, matched: {ways or 'none'}{beyond}"
+
+
+def troubles(run: Scored) -> list[str]:
+    """Say in a sentence each what is missing, unknown or at odds."""
+    matched = run.matched
+    rows = len(matched.replies)
+    found = [
+        (
+            matched.missing,
+            f"of {rows:,} rows have no reply and count as failed",
+        ),
+        (
+            matched.contradicted,
+            "replies are to another question than their item's and count as failed",
+        ),
+        (
+            matched.other_options,
+            "replies are to other options than their item's and count as failed",
+        ),
+        (
+            matched.unknown,
+            f"of {matched.found:,} replies are to no item and do not count",
+        ),
+    ]
+    said = [f"{len(names):,} {what}: {_listed(names)}" for names, what in found if names]
+    if matched.orders:
+        said.append(
+            f"{len(matched.orders):,} replies are to the options in another order: their letters "
+            "were read in that order, and are given in the benchmark's"
+        )
+    return said
+
+
+class _Settling:
+    """Settles a reply whose options were shown in another order in that order."""
+
+    def __init__(self, orders: Mapping[tuple[str, int], Order]) -> None:
+        self._orders = orders
+
+    def __call__(self, benchmark: Benchmark, item: Item, repeat: int, reply: Reply) -> Outcome:
+        """Turn the reply into the row's outcome, its letters the benchmark's."""
+        order = self._orders.get((item.id, repeat))
+        if order is None:
+            return settle(benchmark, item, repeat, reply)
+        letters = {chr(65 + ours): chr(65 + shown) for shown, ours in enumerate(order)}
+        as_shown = msgspec.structs.replace(
+            item,
+            choices=tuple(item.choices[ours] for ours in order),
+            answer=letters.get(item.answer, item.answer),
+            accept=tuple(letters.get(text, text) for text in item.accept),
+        )
+        outcome = settle(benchmark, as_shown, repeat, reply)
+        back = {shown: ours for ours, shown in letters.items()}
+        readings = {name: _renamed(judged, back) for name, judged in outcome.readings.items()}
+        return msgspec.structs.replace(outcome, readings=readings)
+
+
+def _renamed(judged: Judged, letters: Mapping[str, str]) -> Judged:
+    reading = judged.reading
+    if reading.answer not in letters:
+        return judged
+    ours = letters[reading.answer]
+    rule = f"{reading.rule}; {reading.answer} as shown there is {ours}"
+    return msgspec.structs.replace(
+        judged, reading=msgspec.structs.replace(reading, answer=ours, rule=rule)
+    )
+
+
+def _walk(benchmark: Benchmark, settings: Settings) -> Iterator[tuple[Item, Prompt]]:
+    """Yield every item with every repeat; what was sent elsewhere is not known."""
+    for item in islice(benchmark.items(), settings.limit):
+        for repeat in range(settings.repeats):
+            yield item, Prompt(messages=(), repeat=repeat)
+
+
+def _pictures(benchmark: Benchmark, settings: Settings) -> Iterator[str]:
+    """Yield the SHA-256 of each row's first picture, "" where there is none that can be read."""
+    library = Library(openers=benchmark.openers)
+    known: dict[str, str] = {}
+    for item, _ in _walk(benchmark, settings):
+        if not item.images:
+            yield ""
+            continue
+        image = item.images[0]
+        if image.where not in known:
+            known[image.where] = image.sha256 or _hashed(library, image)
+        yield known[image.where]
+
+
+def _hashed(library: Library, image: Image) -> str:
+    try:
+        return hashlib.sha256(library.read(image)).hexdigest()
+    except BadMedia:
+        return ""
+
+
+def _model(found: Sequence[Found], files: Sequence[Recognised]) -> str:
+    """Give the one model that the files name, or the first file's name where they name none."""
+    models = Counter(one.model for one in found if one.model)
+    if len(models) > 1:
+        listed = ", ".join(f"{name} ({count:,})" for name, count in models.most_common(5))
+        raise UsageError(
+            f"the replies are of {len(models)} models: {listed}. Score them apart, or say with "
+            "--model what to call them together"
+        )
+    return next(iter(models), files[0].source.path.stem)
+
+
+class _Elsewhere(NamedTuple):
+    """A model that is not here, for the manifest."""
+
+    name: str
+    options: Mapping[str, str] = {}
+    takes: Sequence[str] = ()
+
+
+def _manifest(run: Scored) -> dict[str, Any]:
+    """Say what a run's manifest says as far as it is known, and where the replies are from."""
+    whole = manifest(run, _Elsewhere(run.model))
+    kept = {name: part for name, part in whole.items() if name not in (*_ASKING, "session")}
+    matched = run.matched
+    return kept | {
+        "replies": {
+            "files": [
+                {
+                    "name": file.source.name,
+                    "sha256": file.source.sha256(),
+                    "format": file.format.NAME,
+                    "recognised": file.why,
+                }
+                for file in run.files
+            ],
+            "found": matched.found,
+            "matched": matched.by,
+            "missing": len(matched.missing),
+            "unknown": len(matched.unknown),
+            "another_question": len(matched.contradicted),
+            "other_options": len(matched.other_options),
+            "options_in_another_order": len(matched.orders),
+            "behind_the_limit": matched.beyond,
+        }
+    }
+
+
+def _called(paths: Sequence[Path]) -> str:
+    names = [path.name for path in paths]
+    return ", ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more files"
+
+
+def _listed(names: Sequence[str], most: int = 5) -> str:
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
