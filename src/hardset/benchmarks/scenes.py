@@ -75,6 +75,8 @@ class Scenes(Benchmark):
         "IC accuracy",
         "zero accuracy",
         "subquestion score",
+        "AURC",
+        "AUROC",
     )
     cuts: ClassVar[Sequence[str]] = ("category", "edit", "level", "shift")
 
@@ -125,12 +127,13 @@ class Scenes(Benchmark):
     @classmethod
     def rates(cls, outcomes: pl.DataFrame) -> Iterator[Measurable]:
         """Declare each kind's metrics, with pictures or pairs as clusters."""
-        from hardset.benchmarks.scenes_metrics import RATES
+        from hardset.benchmarks.scenes_metrics import RATES, selective
 
         for kind, rates in RATES.items():
             rows = outcomes.filter(outcomes["kind"] == kind)
             if rows.height:
                 yield from rates(rows)
+        yield from selective(outcomes)
 
 
 def _read(item: Item, text: str) -> Reading:

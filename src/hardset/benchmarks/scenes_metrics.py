@@ -13,6 +13,7 @@ import polars as pl
 from hardset.metrics import (
     Rates,
     Ratio,
+    Selective,
     accuracy,
     misleading_rate,
     pair_up,
@@ -72,6 +73,13 @@ def zero(rows: pl.DataFrame) -> Iterator[Rates]:
     ratios = [accuracy(name="zero accuracy")]
     yield Rates(frame=mains, ratios=ratios, cluster="scene", by=cuts)
     yield Rates(frame=subs, ratios=[macro], cluster="parent", by=cuts)
+
+
+def selective(rows: pl.DataFrame) -> Iterator[Selective]:
+    """What the confidence is good for, where there is one: plain questions, and edited pairs."""
+    if "confidence" in rows.columns:
+        part = rows.filter(pl.col("kind").is_in(["plain", "hardbench"]))
+        yield Selective(frame=part, cluster="scene", by=((), ("kind",)))
 
 
 RATES: dict[str, Callable[[pl.DataFrame], Iterator[Rates]]] = {
