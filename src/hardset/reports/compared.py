@@ -61,7 +61,7 @@ class Compared:
 
 
 FEW = 5  # ids that a sentence names
-MOST_SHOWN = 100  # flips each way that a page shows in full
+MOST_SHOWN = 60  # flips each way that a page shows in full
 
 
 def shown_flips(versus: Versus) -> list[str]:

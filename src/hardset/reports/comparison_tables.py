@@ -28,6 +28,7 @@ from hardset.reports.numbers import percent
 from hardset.reports.text import visible
 
 _LEAST_WIDTH = 80  # below it cells would be cut
+_NAME = 14  # columns that a name gets unfolded
 _PIPE_WIDTH = 100  # of a pipe, which has none
 
 
@@ -81,27 +82,30 @@ def table(
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )
-    made.add_column("metric", overflow="fold")
-    if cut:
-        made.add_column(cut, overflow="fold")
+    made.add_column(cut or "metric", overflow="fold", min_width=_NAME)
     for heading in ("A", "B", "B - A", "95 % interval", "p", "could show"):
         made.add_column(heading, justify="right", no_wrap=heading != "could show")
+    metric = ""
     for one in found:
-        name = metric_name(one, versus.first.readings)
-        cells = [_plain(name + (" (lower is better)" if one.better == "lower" else ""), encoding)]
-        if cut:
-            cells.append(_plain(one.cut[cut], encoding))
-        cells += [Text(percent(m.value, m.unit) if m else "-") for m in (one.first, one.second)]
-        if one.difference is None:
-            made.add_row(*cells, Text("-"), _plain(one.note, encoding))
-            continue
-        could = points(one.detectable, one.unit, signed=False) or "nothing"
-        difference = points(one.difference, one.unit) + ("*" if one.shown else " ")
-        cells += [
-            Text(part) for part in (difference, between(one), probability(adjusted_p(one)), could)
-        ]
-        made.add_row(*cells)
+        lower = " (lower is better)" if one.better == "lower" else ""
+        name = _plain(metric_name(one, versus.first.readings) + lower, encoding)
+        if cut and name.plain != metric:
+            if metric:
+                made.add_section()
+            metric = name.plain
+            made.add_row(Text(metric, style="bold"))
+        made.add_row(_plain(f"  {one.cut[cut]}", encoding) if cut else name, *_cells(one))
     return made
+
+
+def _cells(one: Difference) -> list[Text]:
+    values = [percent(m.value, m.unit) if m else "-" for m in (one.first, one.second)]
+    if one.difference is None:
+        return [Text(value) for value in (*values, "-")]
+    difference = points(one.difference, one.unit) + ("*" if one.shown else " ")
+    could = points(one.detectable, one.unit, signed=False) or "nothing"
+    cells = (*values, difference, between(one), probability(adjusted_p(one)), could)
+    return [Text(cell) for cell in cells]
 
 
 def flips(versus: Versus) -> str:
@@ -115,7 +119,7 @@ def flips(versus: Versus) -> str:
     )
     if found.lost or found.gained:
         p = probability(mcnemar(len(found.lost), len(found.gained)))
-        said += f"\nExact McNemar over the items, as if they were independent: p {p}."
+        said += f"\nExact McNemar over the items, as if they were independent: p {p}"
     return said
 
 

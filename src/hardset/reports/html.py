@@ -41,10 +41,18 @@ def write_report(path: Path, runs: Sequence[RunView], sample: Sequence[Shown] = 
     Raises:
         OSError: if the file cannot be written.
     """
-    page = render(runs, sample).encode()
+    write_page(path, render(runs, sample))
+
+
+def write_page(path: Path, page: str) -> None:
+    """Write a page, whole or not at all.
+
+    Raises:
+        OSError: if the file cannot be written.
+    """
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        unfinished.write_bytes(page)
+        unfinished.write_bytes(page.encode())
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
@@ -54,12 +62,12 @@ def render(runs: Sequence[RunView], sample: Sequence[Shown] = ()) -> str:
     """Make the page; see `write_report`."""
     if not runs:
         raise ValueError("a report needs at least one run")
-    script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
+    script = template_text("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     laid_out = cards(runs, sample)
     conditions, differing = view.conditions(runs)
-    return _environment().get_template("report.html").render(
-        style=Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8")),
+    return environment().get_template("report.html").render(
+        style=Markup(template_text("report.css")),
         script=Markup(script),
         script_hash=digest,
         runs=runs,
@@ -75,7 +83,7 @@ def render(runs: Sequence[RunView], sample: Sequence[Shown] = ()) -> str:
             (
                 section.anchor,
                 section.title,
-                Markup(_environment().get_template(section.template).render(section.values)),
+                Markup(environment().get_template(section.template).render(section.values)),
             )
             for section in sections(runs, sample)
         ],
@@ -94,8 +102,14 @@ def render(runs: Sequence[RunView], sample: Sequence[Shown] = ()) -> str:
     )  # fmt: skip
 
 
+def template_text(name: str) -> str:
+    """Read a file among the templates as it is: the style, the script."""
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Give the environment that every page is made in: it escapes, and shows the unseen."""
     return Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
