@@ -75,8 +75,6 @@ class Scenes(Benchmark):
         "IC accuracy",
         "zero accuracy",
         "subquestion score",
-        "AURC",
-        "AUROC",
     )
     cuts: ClassVar[Sequence[str]] = ("category", "edit", "level", "shift")
 
