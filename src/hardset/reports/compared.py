@@ -90,7 +90,8 @@ def between(one: Difference) -> str:
     """Write the interval of a difference: `-1.0 to 7.4`."""
     if one.low is None or one.high is None:
         return ""
-    return f"{points(one.low, one.unit)} to {points(one.high, one.unit)}"
+    low, high = (points(end, one.unit).removeprefix("+") for end in (one.low, one.high))
+    return f"{low} to {high}"
 
 
 def probability(p: float | None) -> str:

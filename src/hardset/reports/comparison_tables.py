@@ -12,6 +12,7 @@ from rich.text import Text
 
 from hardset.metrics.paired import Difference
 from hardset.metrics.signflip import mcnemar
+from hardset.records import Metric
 from hardset.reports.compared import (
     Compared,
     Versus,
@@ -83,8 +84,9 @@ def table(
         padding=(0, 1, 0, 0),
     )
     made.add_column(cut or "metric", overflow="fold", min_width=_NAME)
-    for heading in ("A", "B", "B - A", "95 % interval", "p", "could show"):
-        made.add_column(heading, justify="right", no_wrap=heading != "could show")
+    for heading in ("A, %", "B, %", "B - A", "95 % interval", "p"):
+        made.add_column(heading, justify="right", no_wrap=True)
+    made.add_column("could show", justify="right", min_width=len("nothing"))
     metric = ""
     for one in found:
         lower = " (lower is better)" if one.better == "lower" else ""
@@ -99,13 +101,20 @@ def table(
 
 
 def _cells(one: Difference) -> list[Text]:
-    values = [percent(m.value, m.unit) if m else "-" for m in (one.first, one.second)]
+    values = [_value(metric) for metric in (one.first, one.second)]
     if one.difference is None:
         return [Text(value) for value in (*values, "-")]
     difference = points(one.difference, one.unit) + ("*" if one.shown else " ")
     could = points(one.detectable, one.unit, signed=False) or "nothing"
     cells = (*values, difference, between(one), probability(adjusted_p(one)), could)
     return [Text(cell) for cell in cells]
+
+
+def _value(metric: Metric | None) -> str:
+    """Write a value shortly: per cent without the sign, which the heading has."""
+    if metric is None or metric.value is None:
+        return "-"
+    return percent(metric.value, metric.unit).removesuffix(" %")
 
 
 def flips(versus: Versus) -> str:
