@@ -178,15 +178,20 @@ def pattern(clusters):
     return boot.patterns(top, bottom)
 
 
+def by_pattern(one, draws, seed):
+    return boot._by_pattern(one, draws, np.random.default_rng(seed))
+
+
+def from_halves(one, draws, seed):
+    (drawn,) = boot.draw([one], draws, seed)  # so few clusters a pattern are never chained
+    return drawn
+
+
 @pytest.mark.parametrize("clusters", CLUSTERS)
-@pytest.mark.parametrize("way", ["_by_pattern", "_one_by_one"])
+@pytest.mark.parametrize("way", [by_pattern, from_halves])
 def test_both_ways_of_drawing_have_the_enumerated_distribution(clusters, way):
-    draws, rng = 20_000, np.random.default_rng(5)
-    one = pattern(clusters)
-    if way == "_by_pattern":
-        top, bottom = boot._by_pattern(one, draws, rng)
-    else:
-        top, bottom = boot._one_by_one({"x": one}, draws, rng)["x"]
+    draws = 20_000
+    top, bottom = way(pattern(clusters), draws, 5)
     drawn = np.round(top / bottom, 9)
     exact = np.round(enumerate_draws(clusters), 9)
     assert set(drawn) == set(exact)
@@ -196,7 +201,8 @@ def test_both_ways_of_drawing_have_the_enumerated_distribution(clusters, way):
         assert np.mean(drawn == value) == pytest.approx(chance, abs=5 * error)
 
 
-def test_drawing_by_pattern_equals_drawing_clusters_naively():
+@pytest.mark.parametrize("way", [by_pattern, from_halves])
+def test_both_ways_equal_drawing_clusters_naively(way):
     rng = np.random.default_rng(11)
     bottom = rng.integers(1, 5, size=60).astype(float)
     top = np.floor(bottom * rng.random(60))
@@ -204,29 +210,64 @@ def test_drawing_by_pattern_equals_drawing_clusters_naively():
     assert len(one.counts) < 60
     drawn = rng.integers(60, size=(draws, 60))  # the textbook: n clusters with replacement
     naive = top[drawn].sum(1) / bottom[drawn].sum(1)
-    pt, pb = boot._by_pattern(one, draws, np.random.default_rng(1))
-    ct, cb = boot._one_by_one({"x": one}, draws, np.random.default_rng(2))["x"]
+    ours_top, ours_bottom = way(one, draws, 1)
     # the standard error of a 2.5 % quantile is sqrt(.025 * .975 / draws) / density, here about
     # 1 % of the interval's width; 5 % is five of them
     width = np.ptp(np.quantile(naive, [0.025, 0.975]))
     for q in (0.025, 0.25, 0.5, 0.75, 0.975):
         want = pytest.approx(np.quantile(naive, q), abs=0.05 * width)
-        assert np.quantile(pt / pb, q) == want
-        assert np.quantile(ct / cb, q) == want
+        assert np.quantile(ours_top / ours_bottom, q) == want
 
 
-def test_one_by_one_copes_with_more_clusters_than_a_chunk_holds(monkeypatch):
+def test_resamples_from_halves_have_multinomial_moments():
+    # 300 clusters: the first 100 drawn N ~ Binomial(300, 1/3) times, variance 300 * 1/3 * 2/3, and
+    # -300 * 1/3 * 1/3 the covariance with the next 100
+    n, draws = 300, 20_000
+    counts = np.full(3, 100)
+    first, second, whole = boot.draw(
+        [
+            boot.Patterns(np.array([1.0, 0, 0]), np.array([0, 1.0, 0]), counts),
+            boot.Patterns(np.array([0, 0, 1.0]), np.ones(3), counts),
+            boot.Patterns(np.array([1.0]), np.array([2.0]), np.array([n])),
+        ],
+        draws,
+        seed=3,
+    )
+    assert (first[0] + first[1] + second[0] == n).all()  # one ratio's draws are another's
+    assert (second[1] == n).all()
+    assert (whole == [[n], [2 * n]]).all()
+    spread = np.cov(first)
+    variance, covariance = n * 2 / 9, -n / 9
+    # the standard error of a variance is sqrt(2 / draws) = 1 % of it; 5 % is five of them
+    assert spread[0, 0] == pytest.approx(variance, rel=0.05)
+    assert spread[1, 1] == pytest.approx(variance, rel=0.05)
+    assert spread[0, 1] == pytest.approx(covariance, abs=0.05 * variance)
+    assert np.mean(first, axis=1) == pytest.approx(100, abs=5 * (variance / draws) ** 0.5)
+    # one resample says nothing about the next, within a pool of halves or beyond
+    assert abs(np.corrcoef(first[0, 1:], first[0, :-1])[0, 1]) < 5 / draws**0.5
+
+
+def test_what_a_ratio_draws_does_not_depend_on_the_others(monkeypatch):
     rng = np.random.default_rng(3)
-    top, bottom = rng.random(50), rng.random(50) + 1
-    one = boot.patterns(top, bottom)
-    whole = boot._one_by_one({"x": one}, 30, np.random.default_rng(0))["x"][0]
-    monkeypatch.setattr(boot, "_CHUNK", 7)
-    small = boot._one_by_one({"x": one}, 30, np.random.default_rng(0))["x"][0]
-    for sums in (whole, small):  # 50 draws of values in [0, 1)
-        assert len(sums) == 30
-        assert np.all((sums > 0) & (sums < 50))
-    monkeypatch.setattr(boot, "_CHUNK", 50 * 10)  # ten draws a chunk
-    assert np.mean(boot._one_by_one({"x": one}, 30, np.random.default_rng(0))["x"][0]) > 0
+    several = [boot.patterns(rng.random(n), rng.random(n) + 1) for n in (50, 700, 50, 20)]
+    together = list(boot.draw(several, 600, 0))
+    for one, drawn in zip(several, together, strict=True):
+        assert (next(boot.draw([one], 600, 0)) == drawn).all()
+    monkeypatch.setattr(boot, "_HELD", 1)  # one ratio held at a time
+    assert all((a == b).all() for a, b in zip(boot.draw(several, 600, 0), together, strict=True))
+
+
+def test_many_clusters_are_drawn_with_fewer_halves_at_a_time(monkeypatch):
+    assert [boot._pool(n) for n in (1, 1 << 17, (1 << 17) + 1, 1 << 18, 1 << 19, 1 << 40)] == [
+        512, 512, 256, 256, 128, 16
+    ]  # fmt: skip
+    monkeypatch.setattr(boot, "_LARGE", 100)
+    one = pattern([(float(i), 1.0) for i in range(400)])
+    top, bottom = next(boot.draw([one], 5_000, 0))
+    assert (bottom == 400).all()
+    # the mean of 0 ... 399 is 199.5, their standard deviation 115.5, that of a mean 115.5 / 20
+    assert np.mean(top / bottom) == pytest.approx(199.5, abs=5 * 5.77 / 5_000**0.5)
+    assert np.std(top / bottom) == pytest.approx(5.77, rel=0.05)
 
 
 def test_the_seed_moves_the_draws_and_nothing_else_does():

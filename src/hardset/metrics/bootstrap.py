@@ -1,18 +1,20 @@
-"""The cluster bootstrap of a ratio of sums, drawn over patterns instead of clusters.
+"""The cluster bootstrap of ratios of sums: n of n clusters drawn with replacement, many times.
 
 A cluster enters a ratio only through its (numerator, denominator). Clusters with the same
-pair are one *pattern*, and drawing n clusters with replacement draws multinomial counts of
-the patterns: exactly the same distribution, at the cost of the patterns (a handful, mostly)
-instead of the clusters (tens of thousands). Where nearly every cluster is its own pattern,
-the clusters are drawn one by one, in chunks of bounded memory, once for all ratios of a slice.
+pair are one *pattern*, and how often a resample holds each pattern is multinomial. The counts
+are drawn in one of two ways; both are the cluster bootstrap itself, not an approximation of it.
+
+- Few patterns for many clusters: a multinomial as a chain of binomials.
+- Many patterns: from halves that all ratios and slices share, see `_Halves`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from itertools import product
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -21,11 +23,13 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-_PATTERN = 10  # what drawing one pattern's count takes, in clusters drawn one by one
-_CHUNK = 1 << 17  # counts held at a time: 1 MB, which stay in a core's own cache
-_ACROSS = 1024  # clusters multiplied at a time, for the same reason
-# Multiplications that linear algebra leaves on one thread; the slices share the cores already.
-_PRODUCT = 1 << 18
+_ALONE = 10  # a chain of binomials is faster where a ratio has this many clusters a pattern,
+_SHARED = 256  # or this many, where its resamples come from halves that others share
+_BLOCK = 256  # cells filled at a time, in a core's own cache
+_POOL = 512  # halves of each kind made at a time
+_KEPT = 448  # of them, those with the fewest clusters
+_LARGE = 1 << 17  # clusters; above, fewer halves at a time, which bounds the memory
+_HELD = 1 << 25  # numerators and denominators drawn at a time, 256 MB
 
 
 class Patterns(NamedTuple):
@@ -52,66 +56,39 @@ def generator(seed: int, name: str, cut: Mapping[str, str]) -> np.random.Generat
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "big")))
 
 
-def draw(
-    several: Mapping[str, Patterns], cut: Mapping[str, str], draws: int, seed: int
-) -> dict[str, tuple[Floats, Floats]]:
-    """Draw numerators and denominators of `draws` resamples of a slice, both (draws,).
+def draw(several: Sequence[Patterns], draws: int, seed: int) -> Iterator[Floats]:
+    """Draw the numerators and denominators of `draws` resamples of each, (2, draws).
 
-    Args:
-        several: the patterns of each ratio, by its name, over the same clusters.
-        cut: the slice, for the seed.
-        draws: how many resamples.
-        seed: with the cut (and the name, drawing by pattern) seeds the generator.
+    What one gets depends on itself, the seed and `draws`, not on which others are asked for.
     """
-    clusters = max(int(one.counts.sum()) for one in several.values())
-    if sum(len(one.counts) for one in several.values()) * _PATTERN > clusters:
-        return _one_by_one(several, draws, generator(seed, "", cut))
-    return {
-        name: _by_pattern(one, draws, generator(seed, name, cut)) for name, one in several.items()
-    }
+    step = max(1, _HELD // (2 * draws))
+    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:  # numpy's draws run in parallel
+        for start in range(0, len(several), step):
+            yield from _drawn(several[start : start + step], draws, seed, pool)
 
 
-def _by_pattern(one: Patterns, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Draw the numerator and denominator of `draws` resamples, both (draws,)."""
-    clusters = int(one.counts.sum())
-    step = max(1, _CHUNK // len(one.counts))
-    top, bottom = np.empty(draws), np.empty(draws)
-    for start in range(0, draws, step):
-        size = min(step, draws - start)
-        counts = rng.multinomial(clusters, one.counts / clusters, size=size)
-        top[start : start + size] = np.einsum("dp,p->d", counts, one.top)
-        bottom[start : start + size] = np.einsum("dp,p->d", counts, one.bottom)
-    return top, bottom
+def _drawn(
+    several: Sequence[Patterns], draws: int, seed: int, pool: Executor
+) -> NDArray[np.float64]:
+    """Draw some ratios, which fit into memory: (ratios, 2, draws)."""
+    found = np.empty((len(several), 2, draws))
 
+    def chain(i: int) -> None:
+        own = generator(seed, str(several[i].counts.tolist()), {})
+        found[i] = _by_pattern(several[i], draws, own)
 
-def _one_by_one(
-    several: Mapping[str, Patterns], draws: int, rng: np.random.Generator
-) -> dict[str, tuple[Floats, Floats]]:
-    """Draw clusters themselves, once for `several` ratios over the same number of clusters.
-
-    Each ratio lays its clusters out in its own sorted order, so that what one ratio gets does
-    not depend on which others are drawn with it.
-    """
-    laid_out = [
-        np.repeat(column, one.counts)
-        for one in several.values()
-        for column in (one.top, one.bottom)
-    ]
-    sums = np.stack(laid_out, axis=1)
-    clusters = len(sums)
-    small = np.uint16 if clusters <= 1 << 16 else np.uint32  # half or less of the time of int64
-    step = max(1, _CHUNK // clusters)
-    rows = max(1, _PRODUCT // (min(_ACROSS, clusters) * sums.shape[1]))
-    both = np.zeros((draws, sums.shape[1]))
-    for start in range(0, draws, step):
-        size = min(step, draws - start)
-        drawn = rng.integers(clusters, size=(size, clusters), dtype=small)
-        own = drawn + np.arange(0, size * clusters, clusters)[:, None]  # a range for each draw
-        counts = np.bincount(own.ravel(), minlength=size * clusters).reshape(size, clusters)
-        weights, into = counts.astype(np.float64), both[start : start + size]
-        for i, j in product(range(0, size, rows), range(0, clusters, _ACROSS)):
-            into[i : i + rows] += weights[i : i + rows, j : j + _ACROSS] @ sums[j : j + _ACROSS]
-    return {name: (both[:, 2 * i], both[:, 2 * i + 1]) for i, name in enumerate(several)}
+    halved: dict[int, list[int]] = {}
+    chained = []
+    for i, one in enumerate(several):
+        if _few(one, _SHARED):
+            chained.append(i)
+        else:
+            halved.setdefault(_pool(int(one.counts.sum())), []).append(i)
+    list(pool.map(chain, chained))
+    for size, members in halved.items():
+        halves = _Halves([several[i] for i in members], [found[i] for i in members], size, seed)
+        list(pool.map(halves.fill, range(0, draws, halves.kept)))
+    return found
 
 
 def draw_both(
@@ -125,12 +102,111 @@ def draw_both(
     Returns:
         The numerators and denominators of the first run, then of the second, each (draws,).
     """
-    if len(first.counts) * _PATTERN > int(first.counts.sum()):
-        both = _one_by_one({"1": first, "2": second}, draws, generator(seed, name, cut))
-        return both["1"], both["2"]
-    # Two generators of one seed draw the same counts twice.
-    one = _by_pattern(first, draws, generator(seed, name, cut))
-    return one, _by_pattern(second, draws, generator(seed, name, cut))
+    # One seed and the same counts: the same resamples, twice.
+    if _few(first, _ALONE):
+        one = _by_pattern(first, draws, generator(seed, name, cut))
+        return one, _by_pattern(second, draws, generator(seed, name, cut))
+    (top, bottom), (top_2, bottom_2) = draw([first, second], draws, seed)
+    return (top, bottom), (top_2, bottom_2)
+
+
+def _few(one: Patterns, clusters: int) -> bool:
+    return int(one.counts.sum()) > clusters * len(one.counts)
+
+
+def _pool(clusters: int) -> int:
+    """Say how many halves to make at a time: a power of two, by the clusters alone."""
+    return max(16, _POOL >> max(0, ((clusters - 1) // _LARGE).bit_length()))
+
+
+def _by_pattern(one: Patterns, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Draw the numerator and denominator of `draws` resamples, both (draws,).
+
+    A multinomial is a chain of binomials: how many of the clusters still to be drawn are of this
+    pattern, and not of a later one. Frequent patterns come first, so that the rest are few.
+    """
+    top, bottom = np.zeros(draws), np.zeros(draws)
+    left = np.full(draws, one.counts.sum())
+    clusters = int(one.counts.sum())
+    for i in np.argsort(-one.counts, kind="stable"):
+        drawn = rng.binomial(left, one.counts[i] / clusters)
+        top += one.top[i] * drawn
+        bottom += one.bottom[i] * drawn
+        left -= drawn
+        clusters -= int(one.counts[i])
+    return top, bottom
+
+
+class _Halves:
+    """Resamples put together from two halves, which all ratios and slices share.
+
+    The clusters of a ratio lie in cells 1 ... n, sorted, so that a pattern is a stretch of cells.
+    A half is a Poisson process: in each cell, independently, Poisson(1/2) draws. Given how many
+    draws it has in the first n cells, each of them is equally likely to be in any of those: it is
+    multinomial. So is a pair of halves, however it was chosen by those numbers alone, and so it is
+    with what it lacks to n drawn singly. Halves with few draws are paired with halves with many,
+    which leaves little to be drawn singly; a pair of more than n draws is not used, and all n are.
+
+    The draws up to each cell are summed once; a ratio of any number of clusters reads its
+    patterns off at their ends.
+    """
+
+    def __init__(
+        self, several: Sequence[Patterns], into: Sequence[Floats], size: int, seed: int
+    ) -> None:
+        self.several, self.into, self.size, self.seed = several, into, size, seed
+        self.kept = size * _KEPT // _POOL
+        self.by_clusters: dict[int, list[int]] = {}
+        for i, one in enumerate(several):
+            self.by_clusters.setdefault(int(one.counts.sum()), []).append(i)
+
+    def fill(self, start: int) -> None:
+        """Write the draws from `start` on, as many as one pool gives, of every ratio."""
+        upto = self._sums(generator(self.seed, "halves", {"from": str(start)}))
+        kept = self.kept
+        for clusters, members in self.by_clusters.items():
+            first, second = upto[clusters, : self.size], upto[clusters, self.size :]
+            fewest = np.argsort(first, kind="stable")[:kept]
+            most = np.argsort(second, kind="stable")[:kept][::-1]
+            lacking = clusters - first[fewest] - second[most]
+            used = lacking >= 0
+            lacking[~used] = clusters
+            rng = generator(self.seed, f"{clusters} singly", {"from": str(start)})
+            cells = rng.integers(clusters, size=lacking.sum(), dtype=np.uint32)
+            owner = np.repeat(np.arange(kept), lacking)
+            for i in members:
+                one, into = self.several[i], self.into[i][:, start : start + kept]
+                sums = _read_off(one, upto)
+                both = (sums[:, fewest] + sums[:, self.size + most]) * used
+                which = np.repeat(np.arange(len(one.counts)), one.counts)[cells]
+                for side, values in enumerate((one.top, one.bottom)):
+                    both[side] += np.bincount(owner, weights=values[which], minlength=kept)
+                into[:] = both[:, : into.shape[1]]
+
+    def _sums(self, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Fill the cells of a pool: the draws in the first 0, 1, ... cells, (1 + cells, halves)."""
+        halves = 2 * self.size
+        cells = -(-max(self.by_clusters) // _BLOCK) * _BLOCK  # the same whatever is asked for
+        upto = np.zeros((1 + cells, halves), dtype=np.int32)
+        here = _BLOCK * halves
+        for start in range(0, cells, _BLOCK):
+            drawn = rng.integers(here, size=rng.poisson(here / 2), dtype=np.uint32)
+            counts = np.bincount(drawn, minlength=here).reshape(_BLOCK, halves)
+            for i in range(_BLOCK):
+                np.add(upto[start + i], counts[i], out=upto[start + i + 1], casting="unsafe")
+        return upto
+
+
+def _read_off(one: Patterns, upto: NDArray[np.int32]) -> Floats:
+    """Sum numerators and denominators from the draws up to each cell, (2, halves)."""
+    values = np.stack([one.top, one.bottom])
+    steps = values - np.append(values[:, 1:], [[0.0], [0.0]], axis=1)
+    ends = np.cumsum(one.counts)
+    sums = np.zeros((2, upto.shape[1]))
+    for start in range(0, len(ends), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        sums += steps[:, part] @ upto[ends[part]].astype(np.float64)
+    return sums
 
 
 def percentiles(top: Floats, bottom: Floats, level: float) -> tuple[float, float, int]:

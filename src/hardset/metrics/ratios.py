@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain
 from math import fsum
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -31,6 +28,7 @@ WILSON = "wilson"
 WILSON_CLUSTERS = "wilson (clusters)"
 BOOTSTRAP = "cluster-bootstrap"
 _CLUSTER = "\0cluster"  # names no outcome column has
+_SIDES = ("top", "bottom")
 _DIGITS = 9  # contributions are equal to this many decimals: sums in any order agree
 
 
@@ -133,26 +131,33 @@ def estimate(
     names_taken = [ratio.name for ratio in ratios]
     if len(set(names_taken)) < len(names_taken):
         raise ValueError(f"two ratios of one estimate share a name: {sorted(names_taken)}")
-    frame = frame.lazy().select(
+    cuts = list(dict.fromkeys(name for names in by for name in names))
+    sides = [
+        (f"\0{i}{side}", getattr(ratio, side)) for i, ratio in enumerate(ratios) for side in _SIDES
+    ]
+    rows = frame.lazy().select(
         _cluster_id(frame, cluster),
-        *(
-            pl.col(column).cast(pl.String).fill_null("")
-            for column in dict.fromkeys(name for names in by for name in names)
-        ),
-        *(
-            expression.cast(pl.Float64).fill_null(0).alias(f"\0{i}{side}")
-            for i, ratio in enumerate(ratios)
-            for side, expression in (("top", ratio.top), ("bottom", ratio.bottom))
-        ),
-    ).collect()  # fmt: skip
+        *(pl.col(column).cast(pl.String).fill_null("") for column in cuts),
+        *(expression.cast(pl.Float64).fill_null(0).alias(name) for name, expression in sides),
+    )
+    # once for all cuts: what a cluster adds in the finest slices, often far fewer than the rows
+    frame = rows.group_by(_CLUSTER, *cuts).agg(pl.col(name).sum() for name, _ in sides).collect()
 
-    def work(part: tuple[dict[str, str], Floats]) -> list[Metric]:
-        cut, sums = part
-        return _slice(sums, ratios, cut, reading, draws, seed)
-
-    parts = (part for names in by for part in _slices(frame, names, len(ratios)))
-    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:  # numpy's draws run in parallel
-        return list(chain.from_iterable(pool.map(work, parts)))
+    slices = [
+        (cut, [patterns(sums[:, 2 * i], sums[:, 2 * i + 1]) for i in range(len(ratios))])
+        for names in by
+        for cut, sums in _slices(frame, names, len(ratios))
+    ]
+    planned = [
+        (ratio, cut, one, _method(one))
+        for cut, every in slices
+        for ratio, one in zip(ratios, every, strict=True)
+    ]
+    drawn = draw([one for _, _, one, method in planned if method == BOOTSTRAP], draws, seed)
+    return [
+        _metric(ratio, cut, reading, one, method, next(drawn) if method == BOOTSTRAP else None)
+        for ratio, cut, one, method in planned
+    ]
 
 
 def _cluster_id(frame: pl.DataFrame, cluster: str | None) -> pl.Expr:
@@ -175,7 +180,7 @@ def _slices(
     frame: pl.DataFrame, names: Sequence[str], ratios: int
 ) -> Iterator[tuple[dict[str, str], Floats]]:
     """Yield each slice of a cut with its clusters' contributions, (clusters, 2 x ratios)."""
-    columns = [f"\0{i}{side}" for i in range(ratios) for side in ("top", "bottom")]
+    columns = [f"\0{i}{side}" for i in range(ratios) for side in _SIDES]
     kept = frame.filter(pl.all_horizontal(pl.col(name) != "" for name in names)) if names else frame
     sums = kept.group_by(*names, _CLUSTER).agg(pl.col(columns).sum())
     if not names:
@@ -193,56 +198,44 @@ def _slices(
         )
 
 
-def _slice(
-    sums: Floats,
-    ratios: Sequence[Ratio],
+def _metric(
+    ratio: Ratio,
     cut: dict[str, str],
     reading: str,
-    draws: int,
-    seed: int,
-) -> list[Metric]:
-    """Work the ratios out in one slice."""
-    every = [patterns(sums[:, 2 * i], sums[:, 2 * i + 1]) for i in range(len(ratios))]
-    methods = [_method(one) for one in every]
-    several = {
-        ratio.name: one
-        for ratio, one, method in zip(ratios, every, methods, strict=True)
-        if method == BOOTSTRAP
-    }
-    drawn = draw(several, cut, draws, seed) if several else {}
-    found = []
-    for ratio, one, method in zip(ratios, every, methods, strict=True):
-        numerator = fsum(one.top * one.counts)
-        denominator = fsum(one.bottom * one.counts)
-        value = numerator / denominator if denominator else None
-        low: float | None = None
-        high: float | None = None
-        if method == WILSON:
-            low, high = wilson(numerator, denominator, LEVEL)
-        elif method == WILSON_CLUSTERS and value is not None:
-            clusters = int(one.counts[one.bottom > 0].sum())
-            low, high = wilson(value * clusters, clusters, LEVEL)
-        elif method:
-            low, high, undefined = percentiles(*drawn[ratio.name], LEVEL)
-            if undefined:
-                method += f" ({undefined} of {draws} draws undefined)"
-        found.append(
-            Metric(
-                name=ratio.name,
-                cut=cut,
-                reading=reading,
-                numerator=numerator,
-                denominator=denominator,
-                value=value,
-                low=low,
-                high=high,
-                method=method,
-                clusters=int(one.counts.sum()),
-                better=ratio.better,
-                about=ratio.about,
-            )
-        )
-    return found
+    one: Patterns,
+    method: str,
+    drawn: Floats | None,
+) -> Metric:
+    """Work a ratio out in one slice."""
+    numerator = fsum(one.top * one.counts)
+    denominator = fsum(one.bottom * one.counts)
+    value = numerator / denominator if denominator else None
+    low: float | None = None
+    high: float | None = None
+    if method == WILSON:
+        low, high = wilson(numerator, denominator, LEVEL)
+    elif method == WILSON_CLUSTERS and value is not None:
+        clusters = int(one.counts[one.bottom > 0].sum())
+        low, high = wilson(value * clusters, clusters, LEVEL)
+    elif drawn is not None:
+        top, bottom = drawn
+        low, high, undefined = percentiles(top, bottom, LEVEL)
+        if undefined:
+            method += f" ({undefined} of {len(top)} draws undefined)"
+    return Metric(
+        name=ratio.name,
+        cut=cut,
+        reading=reading,
+        numerator=numerator,
+        denominator=denominator,
+        value=value,
+        low=low,
+        high=high,
+        method=method,
+        clusters=int(one.counts.sum()),
+        better=ratio.better,
+        about=ratio.about,
+    )
 
 
 def _method(one: Patterns) -> str:
