@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from hardset.metrics import Measurable
     from hardset.sources.hub import Hub
+    from hardset.sources.pictures import ImageSource
 
 Opener = Callable[[str], bytes]
 """Makes an image's bytes from the part of `Image.where` behind the scheme."""
@@ -36,6 +37,7 @@ class Benchmark:
     rubrics: ClassVar[Sequence[str]] = ()  # what a judge is asked about each reply, if there is one
     openers: ClassVar[Mapping[str, Opener]] = {}
     hub: ClassVar[Hub | None] = None  # the published rows, read where no --data is given
+    image_sources: ClassVar[Mapping[str, ImageSource]] = {}  # by a part of the rows' data_source
     headline: ClassVar[Sequence[str]] = ()  # names of the metrics that lead the report
     cuts: ClassVar[Sequence[str]] = ("category",)  # columns the report draws bars by
 

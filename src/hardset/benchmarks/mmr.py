@@ -11,10 +11,10 @@ fact; the negative one whether a leading wording misleads it all the same.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, ClassVar
 
@@ -22,6 +22,8 @@ from hardset.benchmarks.declaration import Benchmark
 from hardset.errors import UsageError
 from hardset.reading import read_choice
 from hardset.records import Image, Item, Message, Reading, State
+from hardset.sources.hub import Hub, resolve
+from hardset.sources.pictures import ImageSource, fetched_pictures
 from hardset.sources.rows import Row, read_rows
 
 if TYPE_CHECKING:
@@ -38,8 +40,10 @@ class MMR(Benchmark):
     """The published questions, over the published images or blind.
 
     Args:
-        data: the benchmark file, `MMR-benchmark.json`.
-        images: the folder of its images (`character/character/01.jpg` is in it).
+        data: the benchmark file, `MMR-benchmark.json`, or a hub id; by default the published set.
+        images: the folder of its images (`character/character/01.jpg` is in it); by default where
+            `hardset fetch mmr --images` put them.
+        revision: a branch, tag or commit of the data set on the hub, instead of the default.
         blind: no image is sent, so that no folder is needed: what is left is what the wording
             gives away.
 
@@ -50,22 +54,46 @@ class MMR(Benchmark):
     name = "mmr"
     title = "MMR"
     paper = "https://arxiv.org/abs/2406.10638"
+    hub = Hub(
+        "BAAI/Multimodal-Robustness-Benchmark",
+        files=("**/MMR-benchmark.json",),
+        licence="Apache-2.0",
+    )
+    image_sources: ClassVar[Mapping[str, ImageSource]] = {
+        "": ImageSource(
+            "MMR",
+            "Apache-2.0",
+            repo="BAAI/Multimodal-Robustness-Benchmark",
+            fetchable=True,
+            archives=("**/*images*.zip",),  # the set's training images are in others
+        )
+    }
     readings = ("default", "paper")
     headline: ClassVar[Sequence[str]] = ("RA", "MR", "POS accuracy", "NEG accuracy", "accuracy")
     cuts: ClassVar[Sequence[str]] = ("level", "category")
 
-    def __init__(self, data: Path, images: Path | None = None, blind: bool = False) -> None:
-        data = Path(data)
+    def __init__(
+        self,
+        data: Path | None = None,
+        images: Path | None = None,
+        blind: bool = False,
+        revision: str = "",
+    ) -> None:
+        if images is None and not blind:
+            images = fetched_pictures(self.name)
         if images is None and not blind:
             raise UsageError(
-                "mmr needs its pictures: pass --images DIR, or --blind to ask without them"
+                "mmr needs its pictures: get them with `hardset fetch mmr --images`, pass "
+                "--images DIR, or --blind to ask without them"
             )
         if images is not None and not Path(images).is_dir():
             raise UsageError(f"mmr: --images {images} is not a folder")
-        self._items = _items(read_rows(data), None if images is None else Path(images))
+        found = resolve(data, self.hub, revision)
+        rows = chain.from_iterable(read_rows(file) for file in found.files)
+        self._items = _items(rows, None if images is None else Path(images))
         if not self._items:
-            raise UsageError(f"{data} holds no rows")
-        self.revision = f"{data.name}, sha256 {hashlib.sha256(data.read_bytes()).hexdigest()[:16]}"
+            raise UsageError(f"{found.files[0]} holds no rows")
+        self.revision = found.revision
         self.notices = _notices(self._items)
 
     def items(self) -> Iterator[Item]:
@@ -214,8 +242,8 @@ def _items(rows: Iterator[Row], images: Path | None) -> list[Item]:
                 tags={"level": parts[0]},
                 pair=ident,
                 role=role,
-                source="BAAI/Multimodal-Robustness-Benchmark",
-                licence="Apache-2.0",
+                source=MMR.hub.repo,
+                licence=MMR.hub.licence,
             )
         )
     return items

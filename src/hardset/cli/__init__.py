@@ -16,6 +16,7 @@ from cyclopts.exceptions import CycloptsError
 import hardset
 from hardset.cli.compare import compare
 from hardset.cli.doctor import doctor
+from hardset.cli.fetch import fetch
 from hardset.cli.listing import list_
 from hardset.cli.run import run
 from hardset.cli.score import score
@@ -35,6 +36,7 @@ app.command(run)
 app.command(score)
 app.command(list_, name="list")
 app.command(compare)
+app.command(fetch)
 app.command(doctor)
 
 

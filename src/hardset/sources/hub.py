@@ -51,6 +51,7 @@ class Snapshot:
         notice: what the reader of a report must know about where they come from; mostly nothing.
         root: the folder that the files' names count from.
         named: the user named this one file, so that it is whatever split is asked for.
+        licence: what the page on the hub states, "" if nothing.
     """
 
     files: tuple[Path, ...]
@@ -58,6 +59,7 @@ class Snapshot:
     notice: str = ""
     root: Path | None = None
     named: bool = False
+    licence: str = ""
 
     def split(self, name: str) -> tuple[Path, ...]:
         """Return the files of a split, told by file name or folder.
@@ -136,7 +138,7 @@ def resolve(
         )
     files = downloads.download(hub, listing, chosen)
     root = files[0].parents[len(PurePosixPath(chosen[0]).parts) - 1]
-    return Snapshot(tuple(files), at, root=root)
+    return Snapshot(tuple(files), at, root=root, licence=listing.licence)
 
 
 def choose(paths: Iterable[str], patterns: Sequence[str]) -> list[str]:
