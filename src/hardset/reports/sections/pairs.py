@@ -159,12 +159,17 @@ def _couple(
         roles=roles,
         kind=kind,
         whole=whole,
-        kinds=[(_EDITS.get(name, name), counts) for name, counts in kinds.items()]
+        kinds=[(_EDITS.get(name, name), kinds[name]) for name in sorted(kinds, key=_by_edit)]
         if len(kinds) > 1
         else [],
         shown=_laid_out(runs, names, shown, kind, roles, sample),
         total=sound[0]["pair"].n_unique(),
     )
+
+
+def _by_edit(kind: str) -> tuple[int, str]:
+    """Sort edits as object, relation, attribute, and what else there is by its name."""
+    return (list(_EDITS).index(kind) if kind in _EDITS else len(_EDITS), kind)
 
 
 def _kind(run: RunView, frame: pl.DataFrame) -> str:
