@@ -9,7 +9,7 @@ are from and how they were matched. No model is called.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -34,6 +34,10 @@ from hardset.run import Run, Settings, manifest, write_report
 
 _ASKING = ("sampling", "blind", "first_prompt", "prompts_sha256", "model_options", "confidence")
 """What a run's manifest says of the asking, and nobody here knows."""
+UNSEEN = (
+    "Scored without the pictures: for the intervals, rows share a picture only where their pair "
+    "or group says so."
+)
 
 
 @dataclass(kw_only=True)
@@ -60,6 +64,7 @@ def make_benchmark(name: str, **given: Any) -> Benchmark:
         return registry.make(name, **given)
     benchmark = registry.make(name, **given, blind=True)
     benchmark.given = {key: value for key, value in benchmark.given.items() if key != "blind"}
+    benchmark.notices = [*benchmark.notices, UNSEEN]
     return benchmark
 
 
@@ -109,13 +114,13 @@ def score(
         f"Replies made elsewhere: {matching(run)}.",
         *(f"{one}." for one in troubles(run)),
     ]
-    pictures = _pictures(benchmark, run.settings)
+    walk = _Walk(benchmark, run.settings)
     run.outcomes = read_off(
         benchmark,
-        _walk(benchmark, run.settings),
+        iter(walk),
         matched.repeats,
         lambda start, stop: matched.replies[start:stop],
-        lambda start, stop: list(islice(pictures, stop - start)),
+        walk.pictures,
         settling=_Settling(matched.orders),
     )
     run.metrics = benchmark.measure(run.outcomes)
@@ -195,32 +200,44 @@ def _renamed(judged: Judged, letters: Mapping[str, str]) -> Judged:
     reading = judged.reading
     if reading.answer not in letters:
         return judged
-    ours = letters[reading.answer]
-    rule = f"{reading.rule}; {reading.answer} as shown there is {ours}"
-    return msgspec.structs.replace(
-        judged, reading=msgspec.structs.replace(reading, answer=ours, rule=rule)
+    renamed = msgspec.structs.replace(
+        reading,
+        answer=letters[reading.answer],
+        rule=f"{reading.rule} (options in another order)",
     )
+    return msgspec.structs.replace(judged, reading=renamed)
 
 
-def _walk(benchmark: Benchmark, settings: Settings) -> Iterator[tuple[Item, Prompt]]:
-    """Yield every item with every repeat; what was sent elsewhere is not known."""
-    for item in islice(benchmark.items(), settings.limit):
-        for repeat in range(settings.repeats):
-            yield item, Prompt(messages=(), repeat=repeat)
+class _Walk:
+    """Walks every item with every repeat, and keeps what tells their first pictures from others.
 
+    That is the SHA-256 of a picture's bytes, as in a run; of pictures that a benchmark makes on
+    demand, which need not be made for this, their address. The prompts are empty: what was sent
+    elsewhere is not known.
+    """
 
-def _pictures(benchmark: Benchmark, settings: Settings) -> Iterator[str]:
-    """Yield the SHA-256 of each row's first picture, "" where there is none that can be read."""
-    library = Library(openers=benchmark.openers)
-    known: dict[str, str] = {}
-    for item, _ in _walk(benchmark, settings):
-        if not item.images:
-            yield ""
-            continue
-        image = item.images[0]
-        if image.where not in known:
-            known[image.where] = image.sha256 or _hashed(library, image)
-        yield known[image.where]
+    def __init__(self, benchmark: Benchmark, settings: Settings) -> None:
+        self._benchmark, self._settings = benchmark, settings
+        self._library = Library()
+        self._known: dict[str, str] = {}
+        self._walked: deque[str] = deque()
+
+    def __iter__(self) -> Iterator[tuple[Item, Prompt]]:
+        for item in islice(self._benchmark.items(), self._settings.limit):
+            for repeat in range(self._settings.repeats):
+                self._walked.append(self._picture(item))
+                yield item, Prompt(messages=(), repeat=repeat)
+
+    def pictures(self, start: int, stop: int) -> list[str]:
+        """Tell the pictures of the next rows that were walked, each once."""
+        return [self._walked.popleft() for _ in range(start, stop)]
+
+    def _picture(self, item: Item) -> str:
+        where = item.images[0].where if item.images else ""
+        if where and where not in self._known:
+            made = where.partition(":")[0] in self._benchmark.openers
+            self._known[where] = where if made else _hashed(self._library, item.images[0])
+        return self._known.get(where, "")
 
 
 def _hashed(library: Library, image: Image) -> str:
@@ -284,5 +301,6 @@ def _called(paths: Sequence[Path]) -> str:
 
 
 def _listed(names: Sequence[str], most: int = 5) -> str:
+    names = list(dict.fromkeys(names))  # an item may be asked often
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from hardset.errors import UsageError
 from hardset.records import Item, Reply
 from hardset.replies.found import Found, failed
-from hardset.replies.orders import Order, options_in, order_of
+from hardset.replies.orders import Order, before_options, options_in, order_of
 
 BY_ID = "by id"
 BY_PAIR = "by pair and role"
@@ -42,6 +42,7 @@ class Target(NamedTuple):
     pair: str
     role: str
     asked: str  # the question, letters and digits alone
+    stem: str  # the same of what stands before its options, for a question that holds them
     choices: tuple[str, ...]
 
 
@@ -100,10 +101,7 @@ def match(
     Raises:
         UsageError: nothing matches; replies are doubled; repeats are not as said.
     """
-    targets = [
-        Target(item.id, item.pair, item.role, signs_apart(item.question), item.choices)
-        for item in items
-    ]
+    targets = [_target(item) for item in items]
     if not found:
         raise UsageError(f"{files} holds no replies")
     placed = _place(targets, found, limit)
@@ -127,9 +125,7 @@ def match(
     for position in range(last):
         for repeat in range(matched.repeats):
             reply = rows.get((position, repeat))
-            matched.replies.append(
-                _checked(matched, targets[position], position, repeat, reply, files)
-            )
+            matched.replies.append(_checked(matched, targets[position], repeat, reply, files))
     if matched.contradicted and len(matched.contradicted) == sum(by.values()):
         position, repeat = next(iter(rows))
         raise UsageError(
@@ -140,21 +136,31 @@ def match(
     return matched
 
 
+def _target(item: Item) -> Target:
+    asked = signs_apart(item.question)
+    stem = signs_apart(before_options(item.question)) if item.choices else ""
+    return Target(item.id, item.pair, item.role, asked, stem or asked, item.choices)
+
+
 def signs_apart(text: str) -> str:
     """Return the letters and digits of a text alone, in lower case."""
     return _SIGNS.sub("", text.casefold())
 
 
 def contradicts(target: Target, question: str) -> bool:
-    """Whether a question is another than the item's: neither stands in the other."""
+    """Whether a question is another than the item's.
+
+    It is not, where one stands in the other, or where it holds the item's question and all of its
+    options in whatever order.
+    """
     asked = signs_apart(question)
-    if not asked or not target.asked:
+    if not asked or not target.asked or target.asked in asked or asked in target.asked:
         return False
-    return target.asked not in asked and asked not in target.asked
+    return target.stem not in asked or not options_in(question, target.choices)
 
 
 def _checked(
-    matched: Matched, target: Target, position: int, repeat: int, found: Found | None, files: str
+    matched: Matched, target: Target, repeat: int, found: Found | None, files: str
 ) -> Reply:
     """Return the reply, if it is to this question and these options; else why it is not."""
     if found is None:
@@ -169,7 +175,7 @@ def _checked(
         if order == "other":
             matched.other_options.append(target.id)
             return failed(f"the reply in {files} is to other options: {_short(' / '.join(shown))}")
-        if order != tuple(range(len(order))):
+        if order != tuple(range(len(order))) and found.reply.failure is None:
             matched.orders[target.id, repeat] = order
     return found.reply
 
@@ -270,7 +276,7 @@ def _repeats(
     labels = sorted({one.repeat for one in everything if one.repeat is not None})
     if labels and any(one.repeat is None for one in everything):
         raise UsageError(f"some replies in {files} have the number of their repeat, and some not")
-    if labels:
+    if len(labels) > 1:  # one alone says nothing: several files of one repeat each have it all
         if repeats is not None and repeats != len(labels):
             raise UsageError(f"{files} holds {len(labels)} repeats, and --repeats says {repeats}")
         number = {label: at for at, label in enumerate(labels)}

@@ -45,5 +45,11 @@ def options_in(prompt: str, choices: Sequence[str]) -> tuple[str, ...]:
     return shown if same else ()
 
 
+def before_options(question: str) -> str:
+    """Return what stands before the first option in a question that holds them; else all of it."""
+    first = _LETTERED.search(question)
+    return question[: first.start()] if first else question
+
+
 def _folded(text: str) -> str:
     return " ".join(text.split()).rstrip(" .;,").casefold()

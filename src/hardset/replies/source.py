@@ -182,13 +182,13 @@ def _lines(path: Path) -> Iterator[Record]:
 
 
 def _table(path: Path) -> Iterator[Record]:
-    """Read a table with a header: split at tabs if the header has one outside quotes, or commas."""
+    """Read a table with a header, split at the first of tab, comma and semicolon in the header."""
     before = csv.field_size_limit(LONGEST_CELL)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             header_line = file.readline()
             file.seek(0)
-            delimiter = "\t" if "\t" in header_line else ","
+            delimiter = next((sign for sign in "\t,;" if sign in header_line), ",")
             reader = csv.reader(file, delimiter=delimiter, strict=True)
             header = next(reader, [])
             if len(set(header)) < len(header):
