@@ -20,6 +20,7 @@ _LONGEST = 1 << 13  # steps of a distribution that is worked out, not drawn
 _WHOLE = 1_000  # coins counted in whole numbers; above, logarithms are exact enough
 _MOST = 2_000  # distinct differences of clusters that are drawn
 _CHUNK = 1 << 18  # counts held at a time
+_ROUNDED = 1e-6  # what is left of rounding, in steps that are shares of a cluster
 _SLACK = 1e-9  # differences are equal to this many parts: sums in any order agree
 
 
@@ -107,14 +108,11 @@ def _folded(steps: Floats, counts: Counts) -> tuple[Floats, Counts]:
 
 def _exact(steps: Floats, counts: Counts, seen: float) -> float | None:
     """Work out p of a sum of +step or -step, one for each cluster; None where it is too long."""
-    unit = float(steps.min())
-    whole = np.rint(steps / unit)
-    if np.abs(steps / unit - whole).max() > _SLACK:
-        return None
-    if len(steps) > 1 and whole @ counts > _LONGEST:
+    unit = _common(steps)
+    sizes = np.rint(steps / unit).astype(np.int64)
+    if len(steps) > 1 and sizes @ counts > _LONGEST:
         return None
     # The sum is unit x (2 x heads - all), where a cluster of step s throws s heads at once.
-    sizes = whole.astype(np.int64) if len(steps) > 1 else np.ones(1, dtype=np.int64)
     heads = np.ones(1)
     for size, count in zip(sizes, counts, strict=True):
         spread = np.zeros(size * count + 1)
@@ -123,6 +121,18 @@ def _exact(steps: Floats, counts: Counts, seen: float) -> float | None:
     every = int(sizes @ counts)
     uneven = abs(round(seen / unit))
     return min(1.0, 2 * float(heads[: (every - uneven) // 2 + 1].sum())) if uneven else 1.0
+
+
+def _common(steps: Floats) -> float:
+    """Find the largest step of which all are whole multiples, by Euclid's algorithm."""
+    common = float(steps[0])
+    for step in map(float, steps[1:]):
+        rest = step
+        while rest > _ROUNDED:
+            common, rest = rest, common % rest
+            if common - rest < _ROUNDED:  # a whole multiple, but for rounding
+                rest = 0.0
+    return common
 
 
 def _drawn(
