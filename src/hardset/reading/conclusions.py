@@ -83,7 +83,7 @@ _NOUNS = (
     "solution", "final", "答案", "结论",
 )  # fmt: skip
 _JOIN = re.compile(
-    r"(?:s\b)?[^.:=!?\n]{0,60}?"
+    r"(?:s\b)?(?![a-z])[^.:=!?\n]{0,60}?"
     r"(?:\s(?:is|are|was|would be|should be|must be|equals)\b(?!\s*:)|[\"']?\s*[:=]|\s->)\s*"
 )
 _JOIN_CHINESE = re.compile(r"(?:应该|应当)?(?:是|为|:)\s*:?\s*")

@@ -1,8 +1,9 @@
 """Whether a reply gives one of the accepted answers, where no judge is asked.
 
-First whether it refuses; that never depends on the accepted answers, but for one thing: "there
-are no dogs", asked how many there are, answers where 0 is accepted and refuses where it is not,
-as it names what the question takes for granted as absent. Then the answer that the reply gives
+First whether it refuses; that does not depend on the accepted answers, but for two things. A
+reply that is an accepted answer word for word ("unknown") never refuses. And "nothing", or "there
+are no dogs" asked how many there are, answers where that, or 0, is accepted, and refuses where it
+is not, as it says that what is asked about is absent. Then the answer that the reply gives
 is read in the form that is due (a letter, yes or no, a number, a text) and compared.
 
 Two answers are the same if their normal forms are, in which
@@ -38,6 +39,7 @@ from hardset.reading.words import Sentences, tidy, word_set, words_of
 from hardset.reading.yes_no import read_yes_no
 from hardset.records import Form, Reading, State
 
+ANSWERED = State.ANSWERED
 MATCHED = "an accepted answer"
 
 _ONE_WORD = {
@@ -58,7 +60,14 @@ _HOW_MANY = re.compile(r"\bhow (?:many|much)\b|\bnumber of\b", re.IGNORECASE)
 _YES_NO = re.compile(
     r"(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should)\b", re.IGNORECASE
 )
-_NOTHING = word_set("none nothing nobody zero 0")
+_ASKS_FOR = re.compile(
+    r"(?:on |in |at |to |of |from |with |behind )?(?:what|which|who|whose|where)\b", re.I
+)
+_NOTHING = re.compile(
+    r"(?:there(?: is|'s| are) )?(?:none(?! of the (?:above|options|choices))|nothing|nobody|no one)"
+    r"(?:$|[\s.!,](?!.*\b(?:but|except|other than|besides|more than)\b).*)",
+    re.IGNORECASE | re.DOTALL,
+)
 _NO_NOUN = word_set("in on at of to from near is are and or , . : - there on, with by for")
 _UNIT_BEHIND = re.compile(r"\s?([^\W\d]+(?:/h)?|%|°[cf]?)", re.IGNORECASE)
 
@@ -84,10 +93,16 @@ def read_match(text: str, accepted: Sequence[str], question: str = "") -> Readin
     if asked.options:
         return _option(text, accepted, asked)
     said = _final(text) or text
-    if _HOW_MANY.search(question):
-        absence = _absence(said, accepted, question)
-        if absence is not None:
-            return absence
+    if any(same(said, answer) for answer in accepted):
+        evidence = tidy(said)[:200]
+        return Reading(state=ANSWERED, answer=accepted[0], rule=MATCHED, evidence=evidence)
+    if nothing := _nothing_there(said, question):
+        if any(_is_nothing(answer) for answer in accepted):
+            return Reading(
+                state=ANSWERED, answer=accepted[0], rule="none there", evidence=nothing[:200]
+            )
+        rule = "what is asked about is not there"
+        return Reading(state=State.ABSTAINED, rule=rule, evidence=nothing[:200])
     refused = read_refusal(said, question)
     if refused is not None:
         return refused
@@ -152,7 +167,7 @@ def _final(text: str) -> str:
 def _named(reading: Reading, accepted: Sequence[str], *, yes_no: bool = False) -> Reading:
     """Give a reading's answer the name of the accepted one, where it is one of them."""
     right = any(same(reading.answer, answer) for answer in accepted)
-    if reading.state is not State.ANSWERED or not right:
+    if reading.state is not ANSWERED or not right:
         return reading
     return msgspec.structs.replace(reading, answer=accepted[0])
 
@@ -162,7 +177,7 @@ def _option(text: str, accepted: Sequence[str], asked: Lettered) -> Reading:
     reading = read_choice(text, asked.options)
     if reading.state is State.UNPARSED:
         return read_refusal(text, asked.stem) or reading
-    if reading.state is State.ANSWERED:
+    if reading.state is ANSWERED:
         letters = {letter_of(answer, asked.options) for answer in accepted}
         if reading.answer in letters:
             return msgspec.structs.replace(reading, answer=accepted[0])
@@ -178,32 +193,29 @@ def letter_of(answer: str, options: Sequence[str]) -> str:
     if len(found) == 1:
         return found[0]
     reading = read_choice(answer, options) if answer.strip() else None
-    return reading.answer if reading and reading.state is State.ANSWERED else ""
+    return reading.answer if reading and reading.state is ANSWERED else ""
 
 
-def _absence(text: str, accepted: Sequence[str], question: str) -> Reading | None:
-    """Read "there are no dogs", asked how many: 0 where that is accepted, else a refusal."""
+def _nothing_there(text: str, question: str) -> str:
+    """Return where a reply says that there is none of what is asked about, else "".
+
+    "Nothing is behind it", "No one is", and asked how many dogs there are, "There are no dogs".
+    """
     words = tidy(text)
-    evidence = words[:200]
-    nothing = words.strip(" .!").lower()
-    if nothing not in _NOTHING - {"zero", "0"}:
-        thing = counted(words_of(question[question.lower().find("how many") :]))
-        denied = next(
-            (
-                cue
-                for cue in cues(words)
-                if cue.absent and thing and thing in [stem(word) for word in cue.absent]
-            ),
-            None,
-        )
-        if denied is None or _counts(words, thing):
-            return None
-        evidence = words[denied.start : denied.end].strip()[:200]
-    if any(number_of(answer) == 0 for answer in accepted):
-        return Reading(
-            state=State.ANSWERED, answer=accepted[0], rule="none there", evidence=evidence
-        )
-    return Reading(state=State.ABSTAINED, rule="what is counted is not there", evidence=evidence)
+    if not _ASKS_FOR.match(question.strip()) and not _HOW_MANY.search(question):
+        return ""
+    if found := _NOTHING.match(words):
+        return words[: found.end()]
+    thing = counted(words_of(question[question.lower().find("how many") :]))
+    for cue in cues(words) if thing else ():
+        if cue.absent and thing in map(stem, cue.absent) and not _counts(words, thing):
+            return words[cue.start : cue.end].strip()
+    return ""
+
+
+def _is_nothing(answer: str) -> bool:
+    """Whether an accepted answer is that there is none."""
+    return number_of(answer) == 0 or _NOTHING.fullmatch(answer.strip(" .")) is not None
 
 
 def _counts(text: str, thing: str) -> bool:
@@ -219,7 +231,7 @@ def _counts(text: str, thing: str) -> bool:
 def _number(text: str, accepted: Sequence[str], question: str) -> Reading:
     """Read the number that a reply gives; its unit counts where the accepted answer has one."""
     reading = read_number(text, question)
-    if reading.state is not State.ANSWERED:
+    if reading.state is not ANSWERED:
         if reading.rule == "no number":
             return _text(text, (), question)
         return reading
@@ -248,7 +260,7 @@ def _text(text: str, accepted: Sequence[str], question: str) -> Reading:
     """Read an answer in words: the one stated, or the sentence that holds an accepted one."""
     whole = read_open(text, (), question)
     short = read_short(text, question)
-    if whole.state is not State.ANSWERED:
+    if whole.state is not ANSWERED:
         return whole
     alike = [whole.answer, _PREDICATE.sub("", whole.answer, count=1)]
     if any(same(said, answer, question) for said in alike for answer in accepted):
@@ -260,7 +272,7 @@ def _text(text: str, accepted: Sequence[str], question: str) -> Reading:
         return msgspec.structs.replace(
             whole, answer=accepted[0], rule=f"{MATCHED}, in a sentence", evidence=clause[:200]
         )
-    if short.state is State.ANSWERED:
+    if short.state is ANSWERED:
         return short
     return msgspec.structs.replace(whole, answer=whole.answer[:200])
 
