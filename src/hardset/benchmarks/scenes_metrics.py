@@ -76,10 +76,9 @@ def zero(rows: pl.DataFrame) -> Iterator[Rates]:
 
 
 def selective(rows: pl.DataFrame) -> Iterator[Selective]:
-    """What the confidence is good for, where there is one: plain questions, and edited pairs."""
+    """What the confidence is good for, where there is one."""
     if "confidence" in rows.columns:
-        part = rows.filter(pl.col("kind").is_in(["plain", "hardbench"]))
-        yield Selective(frame=part, cluster="scene", by=((), ("kind",)))
+        yield Selective(frame=rows, cluster="scene", by=((), ("kind",)))
 
 
 RATES: dict[str, Callable[[pl.DataFrame], Iterator[Rates]]] = {
