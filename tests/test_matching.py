@@ -179,6 +179,24 @@ def test_options_within_the_question(reply, accepted, state, answer):
     assert (reading.state, reading.answer) == (state, answer), reading
 
 
+SENTENCES = "Which?\n(A) The dress is red.\n(B) The dress is blue.\n(C) The red one is torn."
+
+
+@pytest.mark.parametrize(
+    ("reply", "state", "answer"),
+    [
+        ("blue", ANSWERED, "B"),
+        ("It is blue.", ANSWERED, "B"),
+        ("The dress is red.", ANSWERED, "A"),
+        ("red", UNPARSED, ""),  # two options have it
+        ("green", UNPARSED, ""),
+    ],
+)
+def test_an_option_is_known_by_what_only_it_says(reply, state, answer):
+    reading = read_match(reply, ["B"], SENTENCES)
+    assert (reading.state, reading.answer) == (state, answer), reading
+
+
 @pytest.mark.parametrize(
     ("question", "stem", "options"),
     [

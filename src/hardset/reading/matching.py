@@ -41,6 +41,7 @@ from hardset.records import Form, Reading, State
 
 ANSWERED = State.ANSWERED
 MATCHED = "an accepted answer"
+_BRIEF = 80  # characters of a reply that may be the words of an option
 
 _ONE_WORD = {
     "men": "man", "women": "woman", "children": "child", "people": "person", "feet": "foot",
@@ -176,12 +177,29 @@ def _option(text: str, accepted: Sequence[str], asked: Lettered) -> Reading:
     """Read the letter of an option within the question; a refusal is known by its stem."""
     reading = read_choice(text, asked.options)
     if reading.state is State.UNPARSED:
-        return read_refusal(text, asked.stem) or reading
+        refused = read_refusal(text, asked.stem)
+        if refused is not None:
+            return refused
+        reading = _by_words(_final(text) or tidy(text), asked.options) or reading
     if reading.state is ANSWERED:
         letters = {letter_of(answer, asked.options) for answer in accepted}
         if reading.answer in letters:
             return msgspec.structs.replace(reading, answer=accepted[0])
     return reading
+
+
+def _by_words(said: str, options: Sequence[str]) -> Reading | None:
+    """Read "red", or "It is red.", as the only option with that in it: "The dress is red."."""
+    if len(said) > _BRIEF:
+        return None
+    for words in (said, _PREDICATE.sub("", said, count=1)):
+        found = [
+            letter for letter, text in zip(LETTERS, options, strict=False) if _holds(text, words)
+        ]
+        if len(found) == 1:
+            rule = "the only option that says so"
+            return Reading(state=ANSWERED, answer=found[0], rule=rule, evidence=said)
+    return None
 
 
 def letter_of(answer: str, options: Sequence[str]) -> str:
