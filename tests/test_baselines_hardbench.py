@@ -52,7 +52,7 @@ def runs(tmp_path_factory) -> dict[tuple[str, str], Run]:
     folder = tmp_path_factory.mktemp("hardbench")
     sets = {
         "scenes": Scenes(n=2 * PAIRS, kinds="hardbench"),
-        "hardbench": HARDBench(str(published(folder)), images=folder),
+        "hardbench": HARDBench(published(folder), images=folder),
     }
     return {
         (name, kind): evaluate(benchmark, make(kind), Settings(runs=folder / "runs"))

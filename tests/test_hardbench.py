@@ -11,7 +11,7 @@ import pytest
 from PIL import Image as Picture
 
 from hardset.benchmarks.hardbench import SPLITS, WORDINGS, HARDBench
-from hardset.benchmarks.hardbench_rows import EDITS, UNKNOWN, edit_of, origin
+from hardset.benchmarks.hardbench_rows import EDITS, UNKNOWN, edit_of
 from hardset.benchmarks.registry import describe_options, load, make
 from hardset.errors import UsageError
 from hardset.models.baseline import Baseline
@@ -106,7 +106,7 @@ def images(tmp_path: Path) -> Path:
 
 
 def bench(tmp_path: Path, rows: list[dict[str, Any]] = ROWS, **options: Any) -> HARDBench:
-    return HARDBench(str(parquet(tmp_path, rows)), **({"blind": True} | options))
+    return HARDBench(parquet(tmp_path, rows), **({"blind": True} | options))
 
 
 def items(tmp_path: Path, *rows: dict[str, Any]) -> list[Any]:
@@ -148,10 +148,17 @@ def test_a_row_without_a_pair_number_has_no_pair(tmp_path):
     assert [item.pair for item in found] == ["", ""]
 
 
+def test_the_reason_that_an_unanswerable_row_gives_is_kept(tmp_path):
+    why = "There is no cat in the image."
+    found = items(tmp_path, edited("a?", "b?", "object") | {"answer": why}, edited("c?", "d?", "R"))
+    assert [item.explanation for item in found] == [why, ""]
+    assert [item.answer for item in found] == ["", ""]
+
+
 def test_rows_come_from_json_lines_too(tmp_path):
     path = tmp_path / "mine.jsonl"
     path.write_text("\n".join(json.dumps(line) for line in ROWS), encoding="utf-8")
-    assert list(HARDBench(str(path), blind=True).items()) == list(bench(tmp_path).items())
+    assert list(HARDBench(path, blind=True).items()) == list(bench(tmp_path).items())
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -159,7 +166,7 @@ def test_every_split_of_a_folder_is_read(tmp_path, split):
     for other in SPLITS:
         lines = [row(f"from {other}?", "x")] * 2
         parquet(tmp_path / "data", lines, f"{other}-00000-of-00001.parquet")
-    made = HARDBench(str(tmp_path), split=split, blind=True)
+    made = HARDBench(tmp_path, split=split, blind=True)
     assert [item.question for item in made.items()] == [f"from {split}?"] * 2
     assert [item.id for item in made.items()] == [f"{split}/0", f"{split}/1"]
     assert made.total() == 2
@@ -167,10 +174,10 @@ def test_every_split_of_a_folder_is_read(tmp_path, split):
 
 def test_the_revision_names_the_data(tmp_path):
     path = parquet(tmp_path)
-    revision = HARDBench(str(path), blind=True).revision
+    revision = HARDBench(path, blind=True).revision
     assert revision.startswith("test.parquet, sha256 ")
     parquet(tmp_path, ROWS[:4])
-    assert HARDBench(str(path), blind=True).revision != revision
+    assert HARDBench(path, blind=True).revision != revision
 
 
 @pytest.mark.parametrize(
@@ -192,13 +199,13 @@ def test_rows_of_another_set_are_told(tmp_path):
     path = tmp_path / "other.jsonl"
     path.write_text('{"question": "?", "answer": "x", "image": "1.png"}\n')
     with pytest.raises(UsageError, match="line 1: there is no data_source and no is_unanswerable"):
-        HARDBench(str(path), blind=True)
+        HARDBench(path, blind=True)
     path.write_text(json.dumps({**ROWS[0], "is_unanswerable": "perhaps"}))
     with pytest.raises(UsageError, match="is_unanswerable is 'perhaps', not true or false"):
-        HARDBench(str(path), blind=True)
+        HARDBench(path, blind=True)
     path.write_text("")
     with pytest.raises(UsageError, match="holds no rows"):
-        HARDBench(str(path), blind=True)
+        HARDBench(path, blind=True)
 
 
 # Edits and pairs -------------------------------------------------------------------------------
@@ -282,9 +289,9 @@ def test_missing_images_are_listed_by_source_with_how_to_get_them(tmp_path, imag
     assert made.total() == len(ROWS)  # nothing is dropped
     (notice,) = [notice for notice in made.notices if "no image file" in notice]
     assert notice.startswith("4 of 10 rows have no image file in the given folders")
-    assert "TallyQA: 1 (2.png); get them from TallyQA" in notice
-    assert "Apache-2.0" in notice
-    assert "arxivqa: 1 (4.png); get them from MMInstruction/ArxivQA on the hub" in notice
+    assert "TallyQA: 1 (2.png), from TallyQA, Apache-2.0" in notice
+    assert "arxivqa: 1 (4.png), from MMInstruction/ArxivQA on the hub, CC-BY-SA-4.0" in notice
+    assert "hardset fetch hardbench --images" in notice
     assert "images_from=SOURCE=FOLDER" in notice
 
 
@@ -309,19 +316,30 @@ def test_their_rows_are_bad_media_and_in_every_denominator(tmp_path, images):
         ("V*Bench", "craigwu/vstar_bench"),
         ("vstar", "craigwu/vstar_bench"),
         ("RealX-Bench", "glowol/RealXBench"),
+        ("mine", "a source that is not a published one"),
     ],
 )
-def test_every_published_source_says_where_its_images_are(source, place):
-    found = origin(source)
-    assert found is not None
-    assert found.place.startswith(place)
-    assert origin("mine") is None
+def test_every_published_source_says_where_its_images_are(tmp_path, source, place):
+    rows = [row("?", "x", data_source=source, image=f"{i}.png") for i in range(5)]
+    (notice,) = bench(tmp_path, rows, blind=False, images=tmp_path).notices
+    assert f"{source}: 5 (0.png, 1.png, 2.png, ...), from {place}" in notice
 
 
+def test_fetched_images_are_found_without_being_named(tmp_path, images, monkeypatch):
+    monkeypatch.setattr("hardset.benchmarks.hardbench.fetched_pictures", {"hardbench": images}.get)
+    assert not any("no image file" in said for said in bench(tmp_path, blind=False).notices)
+
+
+@pytest.fixture
+def nothing_fetched(monkeypatch):
+    monkeypatch.setattr("hardset.benchmarks.hardbench.fetched_pictures", lambda name: None)
+
+
+@pytest.mark.usefixtures("nothing_fetched")
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({}, "hardbench needs its pictures: pass --images DIR"),
+        ({}, "hardbench needs its pictures: `hardset fetch hardbench --images`"),
         ({"images": Path("nowhere")}, "nowhere, given for its images, is not a folder"),
         ({"images_from": "tallyqa"}, "images_from takes SOURCE=FOLDER"),
         ({"images_from": "tallyqa=nowhere"}, "nowhere, given for its images, is not a folder"),
@@ -330,7 +348,7 @@ def test_every_published_source_says_where_its_images_are(source, place):
     ],
 )
 def test_an_option_that_cannot_be_is_named(tmp_path, options, complaint):
-    path = str(parquet(tmp_path))
+    path = parquet(tmp_path)
     with pytest.raises(UsageError, match=complaint):
         HARDBench(path, **options)
 

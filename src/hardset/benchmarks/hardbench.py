@@ -35,7 +35,9 @@ from hardset.benchmarks.hardbench_rows import LICENCE, Folders, read_items
 from hardset.errors import UsageError
 from hardset.reading import read_match
 from hardset.records import Item, Message, Reading
+from hardset.sources.hardbench_images import IMAGES
 from hardset.sources.hub import Hub, resolve
+from hardset.sources.pictures import ImageSource, fetched_pictures
 from hardset.sources.rows import read_rows
 
 if TYPE_CHECKING:
@@ -59,7 +61,8 @@ class HARDBench(Benchmark):
         data: a parquet or JSON Lines file with the published columns, a folder of such files, or
             a hub id; by default the published set.
         split: which of the five.
-        images: a folder with a folder for each `data_source` (or the images themselves).
+        images: a folder with a folder for each `data_source` (or the images themselves); if not
+            given, where `hardset fetch hardbench --images` put them.
         images_from: folders by source, "pixmo-count=/a,tallyqa=/b"; they go before `images`.
         prompt: "plain" is the question alone, "refusal-allowed" invites a refusal where it is due,
             "chain-of-thought" asks for the reasoning first.
@@ -74,7 +77,8 @@ class HARDBench(Benchmark):
     name = "hardbench"
     title = "HARDBench"
     paper = "https://huggingface.co/datasets/hyeminboo/HARDBench"
-    hub: ClassVar[Hub] = Hub("hyeminboo/HARDBench", licence=LICENCE)
+    hub = Hub("hyeminboo/HARDBench", licence=LICENCE)
+    image_sources: ClassVar[Mapping[str, ImageSource]] = IMAGES
     headline: ClassVar[Sequence[str]] = (
         "paired accuracy",
         "answerable accuracy",
@@ -88,7 +92,7 @@ class HARDBench(Benchmark):
 
     def __init__(
         self,
-        data: str | None = None,
+        data: Path | None = None,
         split: Literal["train", "validation", "test", "realx", "vstar"] = "test",
         images: Path | None = None,
         images_from: str = "",
@@ -102,10 +106,13 @@ class HARDBench(Benchmark):
         ):
             if value not in allowed:
                 raise UsageError(f"hardbench: {what} cannot be {value!r}; use {', '.join(allowed)}")
+        if not blind and images is None:
+            images = fetched_pictures(self.name)
         if not blind and images is None and not images_from:
             raise UsageError(
-                "hardbench needs its pictures: pass --images DIR with a folder for each source, "
-                "or --blind to ask without them"
+                "hardbench needs its pictures: `hardset fetch hardbench --images` gets some and "
+                "says how to get the rest; pass --images DIR with a folder for each source, or "
+                "--blind to ask without them"
             )
         folders = None if blind else Folders(images, images_from)
         snapshot = resolve(data, self.hub, revision)

@@ -20,41 +20,15 @@ from hardset.errors import UsageError
 from hardset.reading.lettered import take_apart
 from hardset.reading.matching import form_due, letter_of
 from hardset.records import Form, Image, Item
+from hardset.sources.hardbench_images import IMAGES
+from hardset.sources.pictures import plain_name, source_of
 from hardset.sources.rows import Row
 
 NEEDED = ("question", "answer", "image", "data_source", "is_unanswerable")
 EDITS = {"O": "object", "R": "relation", "A": "attribute"}
 UNKNOWN = "unknown"
 LICENCE = "CC-BY-SA-4.0"
-
-
-class Origin(NamedTuple):
-    """Where the images of a source are to be had."""
-
-    place: str
-    licence: str
-
-
-ORIGINS: Mapping[str, Origin] = {
-    "pixmo": Origin("allenai/pixmo-count on the hub", "ODC-BY-1.0"),
-    "tally": Origin("TallyQA (its COCO and Visual Genome images)", "Apache-2.0"),
-    "arxiv": Origin("MMInstruction/ArxivQA on the hub", "CC-BY-SA-4.0"),
-    "cof": Origin("xintongzhang/CoF-RL-Data on the hub", "SA-1B research licence"),
-    "star": Origin("craigwu/vstar_bench on the hub", "SA-1B research licence"),
-    "realx": Origin("glowol/RealXBench on the hub", "Apache-2.0"),
-}
-"""By a word that the source's name has in it."""
-
-
-def plain_name(source: str) -> str:
-    """Return a source's name without what is written now so, now so: "V*Bench" is "vstarbench"."""
-    return re.sub(r"[^a-z0-9]", "", source.lower().replace("*", "star"))
-
-
-def origin(source: str) -> Origin | None:
-    """Return where a source's images are to be had, if it is one of the published ones."""
-    name = plain_name(source)
-    return next((found for word, found in ORIGINS.items() if word in name), None)
+_SENTENCE = 4  # words from which on the answer of an unanswerable row is taken for a reason
 
 
 class Folders:
@@ -126,7 +100,7 @@ def read_items(rows: Iterator[Row], split: str, wording: str, folders: Folders |
             missing[item.tags["data_source"]].append(lost)
     edits = {item.pair: item.tags["edit"] for item in items if item.pair and item.tags["edit"]}
     items = [_with_edit(item, edits.get(item.pair, "")) for item in items]
-    notices = [*_missing(missing, len(items), folders), *_edits(items), *_pairs(items)]
+    notices = [*_missing(missing, len(items)), *_edits(items), *_pairs(items)]
     return Rows(items, notices)
 
 
@@ -148,6 +122,7 @@ def _item(
         raise UsageError(f"{where}: answer is empty, but the row is answerable")
     source, original = _optional(fields, "data_source"), _optional(fields, "original_question")
     altered = _optional(fields, "modifications") if unanswerable else ""
+    reason = answer if unanswerable and len(answer.split()) >= _SENTENCE else ""
     options = take_apart(question).options
     accepted = () if unanswerable else (answer,)
     form: Form = form_due(accepted, question)
@@ -171,6 +146,7 @@ def _item(
         choices=options if form == "choice" else (),
         answer="" if unanswerable else answer,
         answerable=not unanswerable,
+        explanation=reason,
         category=EDITS.get(edit, ""),
         tags={
             "edit": edit,
@@ -290,9 +266,7 @@ def _path(where: str, name: Any) -> PurePosixPath:
     return path
 
 
-def _missing(
-    missing: Mapping[str, Sequence[str]], rows: int, folders: Folders | None
-) -> Iterator[str]:
+def _missing(missing: Mapping[str, Sequence[str]], rows: int) -> Iterator[str]:
     """Say which images are missing, by source, and how to get them."""
     if not missing:
         return
@@ -301,13 +275,14 @@ def _missing(
     for source, names in sorted(missing.items()):
         files = list(dict.fromkeys(names))
         some = ", ".join(files[:3]) + (", ..." if len(files) > 3 else "")
-        found = origin(source)
-        get = f"get them from {found.place}, {found.licence}" if found else "ask its publishers"
-        parts.append(f"{source or 'no data_source'}: {len(files):,} ({some}); {get}")
+        found = source_of(IMAGES, source)
+        get = f"from {found.how()}" if found else "from a source that is not a published one"
+        parts.append(f"{source or 'no data_source'}: {len(files):,} ({some}), {get}")
     yield (
         f"{lost:,} of {rows:,} rows have no image file in the given folders and count as "
-        f"bad-media. Missing by source: {'. '.join(parts)}. Put them into a folder for each source "
-        "within --images, or name its folder with images_from=SOURCE=FOLDER."
+        f"bad-media. Missing by source: {'; '.join(parts)}. `hardset fetch hardbench --images` "
+        "gets what may be fetched and prints the steps for the rest; put them into a folder for "
+        "each source within --images, or name its folder with -o images_from=SOURCE=FOLDER."
     )
 
 
