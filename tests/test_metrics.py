@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from hardset.metrics import Ratio, accuracy, estimate, wilson
 from hardset.metrics import bootstrap as boot
+from hardset.metrics.interval import bca, student, wilson_clustered
 
 HIT = Ratio(name="hit", top=pl.col("hit"), bottom=pl.lit(1))
 
@@ -56,6 +57,69 @@ def test_wilson_holds_the_value_and_mirrors(case):
     assert wilson(n - k, n) == (pytest.approx(1 - high), pytest.approx(1 - low))
 
 
+# --- clustered rows -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(  # any table of t, 97.5 %
+    ("freedom", "quantile"),
+    [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (9, 2.262), (29, 2.045), (10**9, 1.960)],
+)
+def test_students_quantiles(freedom, quantile):
+    assert student(0.95, freedom) == pytest.approx(quantile, rel=0.0015)
+
+
+def test_clustered_wilson_by_hand():
+    # 8 clusters of 4 rows, 2 all right: p = 8/32. With one all right and one all wrong added:
+    # p = 12/40 = 0.3, ten clusters of one size, 3 all right: variance 0.3 * 0.7 / 10 * 10/9,
+    # so 0.3 * 0.7 / variance = 9 and the clusters are worth 9 * 8/10 = 7.2 rows
+    arrays = np.array([4.0, 0.0]), np.array([4.0, 4.0]), np.array([2, 6])
+    z, n, k = 2.3646, 7.2, 7.2 / 4  # Student's for 7
+    middle, spread = k + z * z / 2, z * (k * (n - k) / n + z * z / 4) ** 0.5
+    low, high = wilson_clustered(*arrays)
+    assert low == pytest.approx((middle - spread) / (n + z * z), abs=1e-4)
+    assert high == pytest.approx((middle + spread) / (n + z * z), abs=1e-4)
+
+
+def test_rows_that_cluster_little_are_worth_more_than_the_clusters():
+    one_right_of_four = np.array([1.0, 2.0]), np.array([4.0, 4.0]), np.array([20, 4])
+    low, high = wilson_clustered(*one_right_of_four)
+    loose_low, loose_high = wilson(28 / 96 * 24, 24)
+    assert loose_low < low < 28 / 96 < high < loose_high
+
+
+EVEN = np.linspace(-1, 1, 2001)  # resamples, evenly about 0
+
+
+def test_bca_of_even_resamples_is_the_percentile_interval_widened_for_few():
+    # no bias, no pull: the levels are Phi(-+ t sqrt(n / (n - 1))); 10 clusters: 2.262 * 1.0541
+    # = 2.3845, Phi(-2.3845) = 0.00855
+    low, high = bca(EVEN, 0.0, np.array([-1.0, 1.0]), np.array([5, 5]))
+    assert low == pytest.approx(-1 + 2 * 0.00855, abs=1e-4)
+    assert high == pytest.approx(1 - 2 * 0.00855, abs=1e-4)
+    low, high = bca(EVEN, 0.0, np.array([-1.0, 1.0]), np.array([10**7, 10**7]))
+    assert (low, high) == (pytest.approx(-0.95, abs=1e-4), pytest.approx(0.95, abs=1e-4))
+
+
+def test_bca_moves_by_bias_and_acceleration():
+    # 60 % of the resamples are below the value 0.2: bias Phi^-1(0.6) = 0.25335. One cluster in
+    # four pulls by 3/4, three by -1/4 (times n = 4e6): acceleration sum d^3 / 6 (sum d^2)^1.5
+    # = n (27/256 - 3/256) / (6 (n * 12/64)^1.5) = 0.19245 / sqrt(n) ~ 0.0001, so no matter
+    low, high = bca(EVEN, 0.2, np.array([-0.75, 0.25]), np.array([10**6, 3 * 10**6]))
+    # Phi(2 * 0.25335 -+ 1.95996) = Phi(-1.45326), Phi(2.46666) = 0.07308, 0.99318
+    assert low == pytest.approx(2 * 0.07308 - 1, abs=2e-4)
+    assert high == pytest.approx(2 * 0.99318 - 1, abs=2e-4)
+    # of 16 clusters it is 0.05, and moves both ends up
+    few = bca(EVEN, 0.0, np.array([-0.75, 0.25]), np.array([4, 12]))
+    even = bca(EVEN, 0.0, np.array([-0.5, 0.5]), np.array([8, 8]))
+    assert few[0] > even[0]
+    assert few[1] > even[1]
+
+
+def test_bca_holds_the_value_even_where_all_resamples_lie_beside_it():
+    low, high = bca(EVEN, 1.5, np.array([0.0, 1.0]), np.array([5, 5]))
+    assert low <= 1.5 == high
+
+
 # --- which interval -------------------------------------------------------------------------
 
 
@@ -75,10 +139,28 @@ def test_rows_without_a_cluster_are_each_their_own():
 
 
 def test_clusters_of_several_rows_get_the_bootstrap():
+    # 10 clusters of two right, 10 of one right, 10 of none
+    rows = [(str(i), j < i % 3) for i in range(30) for j in range(2)]
+    (m,) = estimate(table(rows), [HIT], cluster="image")
+    assert (m.numerator, m.denominator, m.clusters) == (30, 60, 30)
+    assert m.method == "cluster-bootstrap, BCa"
+    # a cluster's share is 0, 1/2 or 1: variance 1/6, of the mean of 30 1/180 and with n - 1 for n
+    # 1/174; times 2.045, Student's for 29, 0.155 (resamples take steps of 1/60, their tails vary)
+    assert m.low == pytest.approx(0.5 - 0.155, abs=0.012)
+    assert m.high == pytest.approx(0.5 + 0.155, abs=0.012)
+
+
+def test_where_few_clusters_have_or_lack_something_wilson_counts_what_they_are_worth():
     rows = [("a", True), ("a", True), ("b", False), ("c", True)]
     (m,) = estimate(table(rows), [HIT], cluster="image")
     assert (m.numerator, m.denominator, m.clusters) == (3, 4, 3)
-    assert m.method == "cluster-bootstrap"
+    assert m.method == "wilson (effective rows)"
+    for some, method in ((9, "wilson (effective rows)"), (10, "cluster-bootstrap, BCa")):
+        # of 41 clusters of two rows, `some` with one right (so that all lack one)
+        rows = [(str(i), j == 0 and i < some) for i in range(41) for j in range(2)]
+        assert estimate(table(rows), [HIT], cluster="image")[0].method == method
+        turned = table([(image, not hit) for image, hit in rows])
+        assert estimate(turned, [HIT], cluster="image")[0].method == method
 
 
 def test_where_all_clusters_agree_wilson_counts_clusters():
@@ -105,17 +187,17 @@ def test_an_empty_frame_has_an_undefined_whole_and_no_slices():
 
 
 def test_draws_without_a_denominator_are_left_out_and_said():
-    # the denominator counts rows of clusters a and b (2 rows each) of the 3: a draw of three
-    # times c, with the chance (1/3)^3 = 1/27, has none
+    # a mean of counts, no share: rows of clusters a and b (2 rows each) of the 3 count; a draw of
+    # three times c, with the chance (1/3)^3 = 1/27, has none
     frame = pl.DataFrame(
-        {"image": list("aabbcc"), "hit": [1, 1, 0, 1, 0, 0], "counts": [1, 1, 1, 1, 0, 0]}
+        {"image": list("aabbcc"), "hit": [3, 3, 0, 3, 0, 0], "counts": [1, 1, 1, 1, 0, 0]}
     )
     some = Ratio(name="some", top=pl.col("hit"), bottom=pl.col("counts"))
     (m,) = estimate(frame, [some], cluster="image")
-    assert m.value == 3 / 4
-    undefined = int(m.method.removeprefix("cluster-bootstrap (").split()[0])
+    assert m.value == 9 / 4
+    undefined = int(m.method.removeprefix("cluster-bootstrap, BCa (").split()[0])
     assert undefined == pytest.approx(10_000 / 27, abs=5 * (10_000 / 27) ** 0.5)
-    assert (m.low, m.high) == (0.5, 1.0)  # all b: 1/2; all a: 1
+    assert (m.low, m.high) == (1.5, 3.0)  # all b: 3/2; all a: 6/2
 
 
 def test_nulls_add_nothing_but_stay_in_the_denominator():

@@ -15,9 +15,8 @@ from hardset.metrics.bootstrap import (
     Patterns,
     draw,
     patterns,
-    percentiles,
 )
-from hardset.metrics.interval import wilson
+from hardset.metrics.interval import bca, wilson, wilson_clustered
 from hardset.records import Metric
 
 if TYPE_CHECKING:
@@ -26,9 +25,12 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 WILSON = "wilson"
 WILSON_CLUSTERS = "wilson (clusters)"
+WILSON_FEW = "wilson (effective rows)"
 BOOTSTRAP = "cluster-bootstrap"
+BCA = f"{BOOTSTRAP}, BCa"
 _CLUSTER = "\0cluster"  # names no outcome column has
 _SIDES = ("top", "bottom")
+_FEW = 10  # clusters that have, or lack, something: resamples need about that many to vary
 _DIGITS = 9  # contributions are equal to this many decimals: sums in any order agree
 
 
@@ -104,10 +106,12 @@ def estimate(
     """Work every ratio out, overall and in every slice of every cut, with 95 % intervals.
 
     The interval is Wilson's where every cluster adds at most one row to the denominator, and
-    else the percentile interval of a cluster bootstrap; where all clusters agree, so that
-    the bootstrap has nothing to vary, Wilson's with the clusters as the trials. `method` says
-    which. What a metric gets depends neither on the order of the rows nor on the names of the
-    clusters.
+    else the BCa interval of a cluster bootstrap. Where fewer than ten clusters have something in
+    the numerator, or lack something, so that resamples vary too little, it is Wilson's for as
+    many rows as the clusters are worth; where all clusters agree, so that resamples do not vary
+    at all, Wilson's with the clusters as the trials. `method` says which, and bench/coverage.py
+    how often each holds the truth. What a metric gets depends neither on the order of the rows
+    nor on the names of the clusters.
 
     Args:
         frame: one row an outcome, with the columns that the ratios and cuts name.
@@ -153,9 +157,9 @@ def estimate(
         for cut, every in slices
         for ratio, one in zip(ratios, every, strict=True)
     ]
-    drawn = draw([one for _, _, one, method in planned if method == BOOTSTRAP], draws, seed)
+    drawn = draw([one for _, _, one, method in planned if method == BCA], draws, seed)
     return [
-        _metric(ratio, cut, reading, one, method, next(drawn) if method == BOOTSTRAP else None)
+        _metric(ratio, cut, reading, one, method, next(drawn) if method == BCA else None)
         for ratio, cut, one, method in planned
     ]
 
@@ -217,11 +221,13 @@ def _metric(
     elif method == WILSON_CLUSTERS and value is not None:
         clusters = int(one.counts[one.bottom > 0].sum())
         low, high = wilson(value * clusters, clusters, LEVEL)
-    elif drawn is not None:
-        top, bottom = drawn
-        low, high, undefined = percentiles(top, bottom, LEVEL)
+    elif method == WILSON_FEW:
+        some = one.bottom > 0
+        low, high = wilson_clustered(one.top[some], one.bottom[some], one.counts[some], LEVEL)
+    elif drawn is not None and value is not None:
+        low, high, undefined = _resampled(one, drawn, value)
         if undefined:
-            method += f" ({undefined} of {len(top)} draws undefined)"
+            method += f" ({undefined} of {drawn.shape[1]} draws undefined)"
     return Metric(
         name=ratio.name,
         cut=cut,
@@ -238,6 +244,21 @@ def _metric(
     )
 
 
+def _resampled(one: Patterns, drawn: Floats, value: float) -> tuple[float, float, int]:
+    """Give the interval from resamples, (2, draws), and how many of them were undefined.
+
+    A draw with an empty denominator has no ratio and is left out, and so is a cluster in the
+    jackknife without which there is none.
+    """
+    top, bottom = drawn
+    defined = bottom > 0
+    left = one.bottom @ one.counts - one.bottom
+    some = ((one.bottom > 0) | (one.top != 0)) & (left > 0)
+    without = (one.top @ one.counts - one.top[some]) / left[some]
+    low, high = bca(top[defined] / bottom[defined], value, without, one.counts[some], LEVEL)
+    return low, high, int((~defined).sum())
+
+
 def _method(one: Patterns) -> str:
     """Say which interval fits: by whether clusters are single rows, and whether they differ."""
     counted = one.bottom > 0
@@ -250,4 +271,7 @@ def _method(one: Patterns) -> str:
     same = np.ptp(own) < 10.0**-_DIGITS and not top[~counted].any()
     if same and 0 <= own[0] <= 1:
         return WILSON_CLUSTERS
-    return BOOTSTRAP
+    share = (top >= 0).all() and (top <= bottom + 10.0**-_DIGITS).all()
+    if share and min(one.counts[top > 0].sum(), one.counts[top < bottom].sum()) < _FEW:
+        return WILSON_FEW
+    return BCA
