@@ -19,9 +19,9 @@ from hardset.metrics.paired import (
     adjusted,
     beside,
     by_resampling,
-    detectable,
     differences,
 )
+from hardset.metrics.power import detectable
 from hardset.metrics.signflip import EXACT, PERMUTATION, holm, mcnemar, sign_flip
 from hardset.records import Metric
 

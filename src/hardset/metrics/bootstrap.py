@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-_ALONE = 10  # a chain of binomials is faster where a ratio has this many clusters a pattern,
-_SHARED = 256  # or this many, where its resamples come from halves that others share
+_SHARED = 256  # clusters a pattern, from which on a chain of binomials is faster than halves
 _BLOCK = 256  # cells filled at a time, in a core's own cache
 _POOL = 512  # halves of each kind made at a time
 _KEPT = 448  # of them, those with the fewest clusters
@@ -59,7 +58,8 @@ def generator(seed: int, name: str, cut: Mapping[str, str]) -> np.random.Generat
 def draw(several: Sequence[Patterns], draws: int, seed: int) -> Iterator[Floats]:
     """Draw the numerators and denominators of `draws` resamples of each, (2, draws).
 
-    What one gets depends on itself, the seed and `draws`, not on which others are asked for.
+    What one gets depends on itself, the seed and `draws`, not on which others are asked for; and
+    those that are of the same clusters, by their counts, get the same resamples of them.
     """
     step = max(1, _HELD // (2 * draws))
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:  # numpy's draws run in parallel
@@ -89,25 +89,6 @@ def _drawn(
         halves = _Halves([several[i] for i in members], [found[i] for i in members], size, seed)
         list(pool.map(halves.fill, range(0, draws, halves.kept)))
     return found
-
-
-def draw_both(
-    first: Patterns, second: Patterns, name: str, cut: Mapping[str, str], draws: int, seed: int
-) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-    """Draw one ratio of two runs over the same resampled clusters: the paired bootstrap.
-
-    The patterns of both must be the same clusters in the same order: what a cluster adds to the
-    one run's ratio, and to the other's.
-
-    Returns:
-        The numerators and denominators of the first run, then of the second, each (draws,).
-    """
-    # One seed and the same counts: the same resamples, twice.
-    if _few(first, _ALONE):
-        one = _by_pattern(first, draws, generator(seed, name, cut))
-        return one, _by_pattern(second, draws, generator(seed, name, cut))
-    (top, bottom), (top_2, bottom_2) = draw([first, second], draws, seed)
-    return (top, bottom), (top_2, bottom_2)
 
 
 def _few(one: Patterns, clusters: int) -> bool:

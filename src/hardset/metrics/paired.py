@@ -14,35 +14,31 @@ to the ratio in the one run and in the other, (top, bottom) twice:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from math import comb
-from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 import numpy as np
 import polars as pl
 from msgspec import Struct
 
-from hardset.metrics.bootstrap import Counts, Floats, Patterns, draw_both, generator
+from hardset.metrics.bootstrap import Floats, Patterns, draw, generator
 from hardset.metrics.clusters import connected
 from hardset.metrics.interval import wilson
+from hardset.metrics.power import ALPHA, detectable
 from hardset.metrics.ratios import _CLUSTER, _slices
 from hardset.metrics.signflip import holm, mcnemar, sign_flip
 from hardset.records import Metric
 
 if TYPE_CHECKING:
-    from hardset.metrics.ratios import Rates
+    from hardset.metrics.power import ALPHA, detectable
+from hardset.metrics.ratios import Rates
 
-ALPHA = 0.05
-POWER = 0.80
 BOOTSTRAP = "paired cluster-bootstrap"
 ALL_ALIKE = "wilson (every cluster differs alike)"
 MCNEMAR = "exact McNemar"
 BY_BOOTSTRAP = "bootstrap"
-_REACH = NormalDist().inv_cdf(1 - ALPHA / 2) + NormalDist().inv_cdf(POWER)  # 2.80 standard errors
 _SLACK = 1e-12  # a standard error that is rounding alone
-_FEWEST = 6  # clusters that must differ one way: 2 / 2**5 is above 5 %, 2 / 2**6 below
 
 
 class Difference(Struct, frozen=True, kw_only=True):
@@ -139,37 +135,6 @@ def by_resampling(
     )
 
 
-def detectable(error: float, clusters: int, unit: str = "") -> float | None:
-    """Give the smallest true difference that 80 % of such sets show at the 5 % level, two-sided.
-
-    It is 2.80 standard errors; but of right and wrong never less than the exact test can show:
-    six clusters must differ, and all one way, before p is below 5 %.
-
-    Args:
-        error: the standard error of the difference, from the resamples.
-        clusters: how many there are, in which the metric is defined.
-        unit: of the metric; the second rule holds for shares ("") alone.
-
-    Returns:
-        In the unit of the metric (a share of 1); None where no difference could be shown.
-    """
-    if clusters < _FEWEST:
-        return None
-    return max(_REACH * error, 0.0 if unit else _least(clusters))
-
-
-def _least(clusters: int) -> float:
-    """Find the share of clusters to differ, for six or more to differ in 80 % of sets."""
-    low, high = 0.0, 1.0
-    for _ in range(40):
-        middle = (low + high) / 2
-        fewer = sum(
-            comb(clusters, k) * middle**k * (1 - middle) ** (clusters - k) for k in range(_FEWEST)
-        )
-        low, high = (low, middle) if fewer < 1 - POWER else (middle, high)
-    return high
-
-
 def differences(
     first: Rates, second: Rates, draws: int = 10_000, seed: int = 0
 ) -> list[Difference]:
@@ -195,26 +160,19 @@ def differences(
     by = [cut for cut in first.by if tuple(cut) in {tuple(other) for other in second.by}]
     lists = first.metrics(draws, seed), second.metrics(draws, seed)
     before, after = ({_key(metric): metric for metric in one} for one in lists)
-    rows = _together(first, second, names, by)
-    width = 2 * len(names) + 1
+    planned = [
+        part
+        for part in _plan(_together(first, second, names, by), names, by if names else ())
+        if (part.name, *part.cut.items()) in before.keys() & after.keys()
+    ]
+    drawn = draw([run for part in planned for run in part.runs], draws, seed)
     found: dict[tuple[object, ...], Difference] = {}
-    for cut_names in by if names else ():
-        slices = _slices(rows, cut_names, width)
-        units = _slices(rows.with_columns(pl.col(_UNIT).alias(_CLUSTER)), cut_names, width)
-        for (cut, sums), (_, unit_sums) in zip(slices, units, strict=True):
-            for i, name in enumerate(names):
-                key = name, *cut.items()
-                if key in before and key in after:
-                    columns = [2 * i, 2 * i + 1, *(2 * (len(names) + i) + side for side in (0, 1))]
-                    columns += [2 * width - 2, 2 * width - 1]
-                    found[key] = _difference(
-                        before[key],
-                        after[key],
-                        sums[:, columns],
-                        unit_sums[:, columns],
-                        draws,
-                        seed,
-                    )
+    for part in planned:
+        key = part.name, *part.cut.items()
+        resampled = _ratio(next(drawn)), _ratio(next(drawn))  # of the same clusters
+        found[key] = _difference(
+            part, before[key], after[key], resampled[1] - resampled[0], draws, seed
+        )
     return [
         found.get(_key(metric)) or beside(before.get(_key(metric)), after.get(_key(metric)))
         for metric in [*before.values(), *(after[key] for key in after if key not in before)]
@@ -308,48 +266,75 @@ def _side(
     )
 
 
-def _difference(
-    one: Metric, two: Metric, sums: Floats, units: Floats, draws: int, seed: int
-) -> Difference:
-    """Hold one ratio in one slice against the other run's.
+class _Part(NamedTuple):
+    """One ratio in one slice of both runs, as its clusters and its items make it up."""
 
-    `sums` has a row a cluster, `units` one an item: top and bottom in the first run, in the
-    second, and how many rows of each run there are.
-    """
-    distinct, counts = np.unique(sums[:, :4], axis=0, return_counts=True)
-    drawn = _resampled(distinct, counts, one, draws, seed)
-    counted = int((sums[:, [1, 3]] > 0).any(axis=1).sum())
-    found = by_resampling(one, two, drawn, len(sums), counted)
+    name: str
+    cut: dict[str, str]
+    runs: tuple[Patterns, Patterns]  # the same clusters in the same order
+    units: Floats  # (items, 6): top and bottom in the first run, in the second, rows of each
+    counted: int  # clusters that are in a denominator
+    single: bool  # no cluster is in a denominator more than once
+    alike: bool  # every cluster has as many rows in the second run as in the first
+
+
+def _plan(rows: pl.DataFrame, names: Sequence[str], by: Sequence[Sequence[str]]) -> Iterator[_Part]:
+    """Yield every ratio in every slice, of the rows as `_together` lays them out."""
+    width = 2 * len(names) + 1
+    by_unit = rows.with_columns(pl.col(_UNIT).alias(_CLUSTER))
+    for cut_names in by:
+        slices, units = (_slices(frame, cut_names, width) for frame in (rows, by_unit))
+        for (cut, sums), (_, unit_sums) in zip(slices, units, strict=True):
+            for i, name in enumerate(names):
+                columns = [2 * i, 2 * i + 1, *(2 * (len(names) + i) + side for side in (0, 1))]
+                distinct, counts = np.unique(sums[:, columns], axis=0, return_counts=True)
+                bottoms = sums[:, columns[1::2]]
+                yield _Part(
+                    name,
+                    cut,
+                    (
+                        Patterns(distinct[:, 0], distinct[:, 1], counts),
+                        Patterns(distinct[:, 2], distinct[:, 3], counts),
+                    ),
+                    unit_sums[:, [*columns, -2, -1]],
+                    int((bottoms > 0).any(axis=1).sum()),
+                    bool((bottoms <= 1).all()),
+                    bool((sums[:, -2] == sums[:, -1]).all()),
+                )
+
+
+def _ratio(drawn: Floats) -> Floats:
+    """Give the ratios of resamples, (2, draws): NaN where there is no denominator."""
+    top, bottom = drawn
+    found: Floats = np.divide(top, bottom, out=np.full(len(top), np.nan), where=bottom > 0)
+    return found
+
+
+def _difference(
+    part: _Part, one: Metric, two: Metric, resampled: Floats, draws: int, seed: int
+) -> Difference:
+    """Hold one ratio in one slice against the other run's."""
+    counts = part.runs[0].counts
+    found = by_resampling(one, two, resampled, int(counts.sum()), part.counted)
     if found.difference is None:
         return found
-    rows = _rows(units)
+    rows = _rows(part.units)
     if rows is not None:
         found = msgspec.structs.replace(found, lost=rows[0], gained=rows[1], p_rows=mcnemar(*rows))
-        if (sums[:, [1, 3]] <= 1).all():
+        if part.single:
             return msgspec.structs.replace(found, p=found.p_rows, test=MCNEMAR)
-    if (sums[:, 4] != sums[:, 5]).any():
+    if not part.alike:
         note = "the runs have different numbers of rows of an item, so their parts are not swapped"
         return msgspec.structs.replace(found, note=note)
+    before, after = (np.stack([side.top, side.bottom], axis=1) for side in part.runs)
     rng = generator(seed, f"swaps in {one.name}", one.cut)
-    p, test = sign_flip(distinct[:, :2], distinct[:, 2:], counts, draws, rng)
+    p, test = sign_flip(before, after, counts, draws, rng)
     if p is None:  # so many different clusters that the resamples say it as well
         return found
     note = ""
     if rows is not None:
         note = "rows of one cluster are not independent, so whole clusters are swapped"
     return msgspec.structs.replace(found, p=p, test=test, note=note)
-
-
-def _resampled(distinct: Floats, counts: Counts, one: Metric, draws: int, seed: int) -> Floats:
-    """Draw the difference of the two runs' ratios, (draws,), NaN where one is undefined."""
-    before = Patterns(distinct[:, 0], distinct[:, 1], counts)
-    after = Patterns(distinct[:, 2], distinct[:, 3], counts)
-    name = f"difference in {one.name}"
-    (top, bottom), (top_2, bottom_2) = draw_both(before, after, name, one.cut, draws, seed)
-    defined = (bottom > 0) & (bottom_2 > 0)
-    drawn = np.full(draws, np.nan)
-    drawn[defined] = top_2[defined] / bottom_2[defined] - top[defined] / bottom[defined]
-    return drawn
 
 
 def _alike(difference: float, clusters: int) -> tuple[float, float]:
