@@ -89,17 +89,21 @@ def _line(found: Pictures) -> str:
     """Say of one source what is here, under which licence, and how to get what is not."""
     source, name = found.source, found.name or "all rows"
     if source is None:
-        return f"images:   {name}: {found.wanted:,} files; who publishes them is not known here"
-    said = f"images:   {name}: {found.here:,} of {found.wanted:,} files in {found.folder} "
+        return f"images:   {name}: {_files(found.wanted)}; who publishes them is not known here"
+    said = f"images:   {name}: {found.here:,} of {_files(found.wanted)} in {found.folder} "
     said += f"({source.how()})"
     if not found.missing:
         return said
     if source.fetchable:
         some = ", ".join(found.missing[:3]) + (", ..." if len(found.missing) > 3 else "")
-        return said + f"\n          {len(found.missing):,} are not at {source.repo}: {some}"
+        return said + f"\n          not at {source.repo}: {_files(len(found.missing))}: {some}"
     return said + f"\n          {source.steps} Put them into {found.folder}"
 
 
 def _amount(files: tuple[Path, ...]) -> str:
     size = sum(file.stat().st_size for file in files) / 1e6
-    return f"{len(files):,} {'file' if len(files) == 1 else 'files'}, {size:,.1f} MB"
+    return f"{_files(len(files))}, {size:,.1f} MB"
+
+
+def _files(count: int) -> str:
+    return f"{count:,} {'file' if count == 1 else 'files'}"

@@ -12,8 +12,10 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
@@ -70,7 +72,8 @@ def listing(hub: Hub, revision: str, *, update: bool = False) -> Listing:
                 return msgspec.json.decode(remembered.read_bytes(), type=Listing)
             except msgspec.DecodeError:
                 remembered.unlink()  # cut short by a full disk: asked again below
-    found = _ask(hub, revision)
+    with _quiet():
+        found = _ask(hub, revision)
     _write(folder / f"{found.commit}.json", msgspec.json.encode(found))
     _write(name, found.commit.encode())
     if revision != found.commit:
@@ -128,9 +131,10 @@ def download(hub: Hub, listed: Listing, paths: Sequence[str]) -> list[Path]:
         _append(marks, f"{path}\n")
         return local
 
-    if len(paths) < 2:
-        return [have(path) for path in paths]
-    return _together(have, paths, f"{hub.repo}: files")
+    with _quiet():
+        if len(paths) < 2:  # here, so that Ctrl-C ends the transfer and what it left
+            return [have(path) for path in paths]
+        return _together(have, paths, hub.repo)
 
 
 def _get(hub: Hub, commit: str, file: Listed) -> Path:
@@ -175,27 +179,49 @@ def _differs(local: Path, file: Listed) -> str:
 
 
 def _together(have: Callable[[str], Path], paths: Sequence[str], what: str) -> list[Path]:
-    """Fetch several files at once; the first that fails ends it. Many have one bar for all."""
-    from concurrent.futures import ThreadPoolExecutor, as_completed
+    """Fetch several files at once; the first that fails ends it. Many have one bar for all.
 
+    The threads are daemons: Ctrl-C does not wait for transfers that may take hours.
+    """
     from rich.console import Console
     from rich.progress import Progress
+
+    waiting: SimpleQueue[str] = SimpleQueue()
+    done: SimpleQueue[tuple[str, Path | BaseException]] = SimpleQueue()
+    for path in paths:
+        waiting.put(path)
+
+    def work() -> None:
+        while True:
+            try:
+                path = waiting.get_nowait()
+            except Empty:
+                return
+            try:
+                done.put((path, have(path)))
+            except BaseException as error:  # raised again by whoever waits for the file
+                done.put((path, error))
 
     console = Console(stderr=True)
     many = len(paths) > AT_ONCE
     bar = Progress(console=console, disable=not (many and console.is_terminal))
-    with bar, ThreadPoolExecutor(AT_ONCE) as pool, _bars(shown=not many):
-        waiting = {pool.submit(have, path): path for path in paths}
+    local: dict[str, Path] = {}
+    with bar, _bars(shown=not many):
         task = bar.add_task(what, total=len(paths))
-        done: dict[str, Path] = {}
+        for _ in range(min(AT_ONCE, len(paths))):
+            Thread(target=work, daemon=True).start()
         try:
-            for each in as_completed(waiting):
-                done[waiting[each]] = each.result()
+            for _ in paths:
+                path, found = done.get()
+                if isinstance(found, BaseException):
+                    raise found
+                local[path] = found
                 bar.advance(task)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return [done[path] for path in paths]
+        finally:
+            while not waiting.empty():  # nothing is begun any more
+                with suppress(Empty):
+                    waiting.get_nowait()
+    return [local[path] for path in paths]
 
 
 @contextmanager
@@ -221,8 +247,7 @@ def _trying(attempt: Callable[[], T], hub: Hub, revision: str) -> T:
     """Do it, once more after a passing fault, and turn what is left into one sentence."""
     for left in reversed(range(TRIES)):
         try:
-            with _quiet():
-                return attempt()
+            return attempt()
         except UsageError:
             raise
         except Exception as error:

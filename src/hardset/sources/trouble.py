@@ -58,8 +58,8 @@ def explain(error: Exception, hub: Hub, revision: str) -> UsageError:
     if caused(errors.RepositoryNotFoundError):
         seen = "the token that is set does not see it" if get_token() else "no token is set"
         return UsageError(
-            f"there is no {hub.kind} {hub.repo} on the hub (or it is private, and {seen}); check "
-            "its name: it is no file or folder here either"
+            f"there is no {hub.kind} {hub.repo} on the hub (or it is private, and {seen}), and no "
+            "file or folder of that name here: check the name"
         )
     if status == 401:
         return UsageError(
@@ -77,14 +77,14 @@ def explain(error: Exception, hub: Hub, revision: str) -> UsageError:
             f"the hub answered with status {status} for {hub.repo} ({why}): try again later, or "
             "pass --data with a file or folder that is here"
         )
+    if broke_off(error):
+        return UsageError(
+            f"a file of {hub.repo} broke off on its way, again and again: run the same command "
+            "again later; what is complete stays"
+        )
     if any(_of_network(each) for each in causes) or caused(ConnectionError, TimeoutError):
         return UsageError(
             f"the hub cannot be reached for {hub.repo} ({_reason(causes)}): {INSTEAD}"
-        )
-    if "Consistency check failed" in str(error):
-        return UsageError(
-            f"a file of {hub.repo} broke off on its way and could not be resumed: run the same "
-            "command again; what is complete stays"
         )
     return UsageError(f"{hub.repo} cannot be fetched: {_reason(causes)}; {INSTEAD}")
 
@@ -93,13 +93,22 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def transient(error: Exception) -> bool:
-    """Say whether one more try may mend it."""
-    causes = list(_causes(error))
-    broken = "Consistency check failed" in str(error) or isinstance(error, WrongFileError)
-    return broken or any(
-        _of_network(each) and type(each).__name__ in ("ReadError", "RemoteProtocolError")
-        for each in causes
+    """Say whether one more try may mend it; what the library has tried again itself is not."""
+    return isinstance(error, WrongFileError) or (
+        broke_off(error) and not any(_named(each, "RemoteProtocolError") for each in _causes(error))
     )
+
+
+def broke_off(error: BaseException) -> bool:
+    """Say whether a transfer ended before the file did."""
+    return "Consistency check failed" in str(error) or any(
+        _named(each, "ReadError", "RemoteProtocolError", "IncompleteRead", "ChunkedEncodingError")
+        for each in _causes(error)
+    )
+
+
+def _named(error: BaseException, *names: str) -> bool:
+    return _of_network(error) and type(error).__name__ in names
 
 
 def _gated(hub: Hub, page: str, token: bool) -> str:
