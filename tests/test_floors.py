@@ -91,7 +91,7 @@ HEAVY = (
         "import hardset",
         "import hardset.cli",
         "import hardset.records, hardset.benchmarks.declaration, hardset.benchmarks.registry",
-        "from hardset.benchmarks.registry import load; load('mmr'); load('scenes')",
+        "from hardset.benchmarks.registry import load; load('mmr'); load('scenes'); load('hardbench')",
     ],
 )
 def test_the_way_in_is_light(code):
