@@ -22,6 +22,7 @@ BUILT_IN = {
     "hardbench": "hardset.benchmarks.hardbench:HARDBench",
     "mmr": "hardset.benchmarks.mmr:MMR",
     "scenes": "hardset.benchmarks.scenes:Scenes",
+    "zerobench": "hardset.benchmarks.zerobench:ZeroBench",
 }
 
 

@@ -28,6 +28,7 @@ WILSON_CLUSTERS = "wilson (clusters)"
 WILSON_FEW = "wilson (effective rows)"
 BOOTSTRAP = "cluster-bootstrap"
 BCA = f"{BOOTSTRAP}, BCa"
+ONE_CLUSTER = "no interval: one cluster"
 _CLUSTER = "\0cluster"  # names no outcome column has
 _SIDES = ("top", "bottom")
 _FEW = 10  # clusters that have, or lack, something: resamples need about that many to vary
@@ -39,7 +40,8 @@ class Ratio:
     """A rate as its definition: what each row adds to the numerator and the denominator.
 
     `top` and `bottom` are expressions over the outcome columns, boolean or numeric, one value
-    a row; null adds nothing. `about` is the definition in words, with its source.
+    a row; null adds nothing. `about` is the definition in words, with its source. With a `unit`
+    ("tokens", "$") it is the mean of something counted and no share of 1.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Ratio:
     bottom: pl.Expr
     better: Literal["higher", "lower", ""] = "higher"
     about: str = ""
+    unit: str = ""
 
 
 class Measurable(Protocol):
@@ -153,7 +156,7 @@ def estimate(
         for cut, sums in _slices(frame, names, len(ratios))
     ]
     planned = [
-        (ratio, cut, one, _method(one))
+        (ratio, cut, one, _method(one, ratio.unit))
         for cut, every in slices
         for ratio, one in zip(ratios, every, strict=True)
     ]
@@ -241,6 +244,7 @@ def _metric(
         clusters=int(one.counts.sum()),
         better=ratio.better,
         about=ratio.about,
+        unit=ratio.unit,
     )
 
 
@@ -259,11 +263,13 @@ def _resampled(one: Patterns, drawn: Floats, value: float) -> tuple[float, float
     return low, high, int((~defined).sum())
 
 
-def _method(one: Patterns) -> str:
+def _method(one: Patterns, unit: str) -> str:
     """Say which interval fits: by whether clusters are single rows, and whether they differ."""
     counted = one.bottom > 0
     if not counted.any():
         return ""
+    if unit:  # no share of trials, whatever its values happen to be
+        return BCA if one.counts[counted].sum() > 1 else ONE_CLUSTER
     top, bottom = one.top, one.bottom
     if np.isin(bottom, (0, 1)).all() and ((top == 0) | (top == bottom)).all():
         return WILSON
