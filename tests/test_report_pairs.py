@@ -144,6 +144,14 @@ def test_pairs_with_a_picture_go_first_and_show_it():
     assert (pictured.altered, pictured.why) == ("object: cat -> dog", "There is no dog.")
 
 
+def test_an_option_that_is_right_is_named_with_its_text():
+    rows = pair("a", True, True)
+    rows[0]["gold"] = "B"
+    item = Item(id="0", question="?", choices=("left", "right"), answer="B")
+    (couple,) = couples(of(rows), sample=[Shown(index=0, item=item)])
+    assert [member.gold for member in couple.shown[0].members] == ["B. right", "to refuse"]
+
+
 def test_two_pictures_stand_with_their_own_question():
     rows = pair("a", True, True)
     rows[1]["sha256"] = "another"
@@ -158,6 +166,9 @@ def test_the_changed_words_are_marked():
     one, other = changed_words("What colour is the dog?", "What colour is the red cat?")
     assert one == [("What colour is the ", False), ("dog", True), ("?", False)]
     assert other == [("What colour is the ", False), ("red cat", True), ("?", False)]
+    one, other = changed_words("Is the big dog in?", "Is the dog  in it?")
+    assert one == [("Is the ", False), ("big", True), (" ", False), ("dog in", False), ("?", False)]
+    assert other == [("Is the ", False), ("dog  in ", False), ("it", True), ("?", False)]
     assert changed_words("", "new") == ([], [("new", True)])
 
 

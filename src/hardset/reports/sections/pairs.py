@@ -26,7 +26,7 @@ COUPLES = (("original", "edited"), ("POS", "NEG"))
 _CELLS = ("both", "first_only", "second_only", "neither")
 _EDITS = {"O": "object", "R": "relation", "A": "attribute"}  # what the letters of an edit mean
 _MOST = 18  # pairs shown of each couple of roles
-_WORD = re.compile(r"\s+|\w+|[^\w\s]")
+_WORD = re.compile(r"(?:\w+|[^\w\s])\s*|\s+")  # a word or mark, with the space behind it
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class Counted:
     name: str
     pairs: int
     cells: Sequence[Cell]
+    repeats: int = 1  # how many times each pair is in it
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ def _couple(
         return None
     names = short_names(runs)
     whole = [
-        _counted(i, names[i], row, roles)
+        _counted(i, names[i], row, roles, pairs["repeat"].n_unique())
         for i, pairs in enumerate(sound)
         for row in two_by_two(pairs).iter_rows(named=True)
     ]
@@ -180,7 +181,9 @@ def _kind(run: RunView, frame: pl.DataFrame) -> str:
     return ""
 
 
-def _counted(model: int, name: str, row: Mapping[str, Any], roles: tuple[str, str]) -> Counted:
+def _counted(
+    model: int, name: str, row: Mapping[str, Any], roles: tuple[str, str], repeats: int = 1
+) -> Counted:
     first, second = roles
     labels = ("both right", f"only {first} right", f"only {second} right", "neither right")
     pairs = sum(row[cell] for cell in _CELLS)
@@ -194,7 +197,7 @@ def _counted(model: int, name: str, row: Mapping[str, Any], roles: tuple[str, st
         )
         for cell, label in zip(_CELLS, labels, strict=True)
     ]
-    return Counted(model, name, pairs, cells)
+    return Counted(model, name, pairs, cells, repeats)
 
 
 def _picked(
@@ -271,10 +274,12 @@ def _pair(
         Member(
             role=role,
             pieces=pieces,
-            gold=(row.get("gold") or "") if row.get("answerable", True) else "to refuse",
+            gold=_gold(row, shown.get(index)),
             picture="" if alike else picture,
         )
-        for role, pieces, row, picture in zip(roles, words, both, pictures, strict=True)
+        for role, pieces, row, picture, index in zip(
+            roles, words, both, pictures, indices, strict=True
+        )
     ]
     return Pair(
         name=picked["pair"],
@@ -303,6 +308,15 @@ def _told(model: int, name: str, row: Mapping[str, Any]) -> Told:
     )
 
 
+def _gold(row: Mapping[str, Any], shown: Shown | None) -> str:
+    """Say what is right: to refuse, or the answer; of an option the text too, where it is known."""
+    if not row.get("answerable", True):
+        return "to refuse"
+    gold: str = row.get("gold") or ""
+    options = dict(zip("ABCDEFGHIJ", shown.item.choices, strict=False)) if shown else {}
+    return f"{gold}. {options[gold]}" if gold in options else gold
+
+
 def _picture(shown: Shown | None) -> str:
     if shown is None or not shown.thumbnail:
         return ""
@@ -312,9 +326,13 @@ def _picture(shown: Shown | None) -> str:
 def changed_words(one: str, other: str) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]]]:
     """Cut two texts into stretches, each with whether the other text lacks it, word by word."""
     left, right = _WORD.findall(one), _WORD.findall(other)
+    bare, other_bare = ([word.strip() for word in words] for words in (left, right))
     found: tuple[list[tuple[str, bool]], list[tuple[str, bool]]] = ([], [])
-    for tag, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
-        for side, stretch in zip(found, (left[a:b], right[c:d]), strict=True):
-            if stretch:
-                side.append(("".join(stretch), tag != "equal" and not "".join(stretch).isspace()))
-    return found
+    for tag, a, b, c, d in SequenceMatcher(None, bare, other_bare, autojunk=False).get_opcodes():
+        for side, words in zip(found, (left[a:b], right[c:d]), strict=True):
+            stretch = "".join(words)
+            text = stretch if tag == "equal" else stretch.rstrip()
+            side.append((text, tag != "equal"))
+            side.append((stretch[len(text) :], False))  # the space behind is not marked
+    one_side, other_side = ([piece for piece in side if piece[0]] for side in found)
+    return one_side, other_side
