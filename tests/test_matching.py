@@ -146,6 +146,8 @@ CASES = [
     (HOLDS, "I see no hat. He holds a cup or a mug. Final answer: a mug", ["mug"], ANSWERED, "mug"),
     (HOLDS, "A cup, I think.\nFinal answer: there is no man.", ["cup"], ABSTAINED, ""),
     (HOW_MANY, "2 on the left, 1 on the right.\nFinal answer: 3", ["3"], ANSWERED, "3"),
+    (HOW_MANY, "2 and 1.\n\n### Final Answer\n\n**3**", ["3"], ANSWERED, "3"),
+    (HOLDS, "No hat, 1 cup.\n**Final answer**\nThere is no man.", ["cup"], ABSTAINED, ""),
     (HOW_MANY, "I do not see well. \\boxed{3}", ["3"], ANSWERED, "3"),
     (HOW_MANY, "<think>maybe 4</think><answer>two</answer>", ["2"], ANSWERED, "2"),
     ("", "", ["x"], UNPARSED, ""),

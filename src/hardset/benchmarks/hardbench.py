@@ -20,7 +20,8 @@ So beside them stand, over all rows:
                           cells of the 2x2: original only, edited only, neither
 
 by edit, by source of the image and by wording of the prompt. Rows that share a pair or an image
-are one cluster of every interval. Always refusing has paired accuracy 0.
+are one cluster of every interval. Always refusing has paired accuracy 0. Where replies come with
+a confidence, selective prediction is measured too.
 """
 
 from __future__ import annotations

@@ -53,6 +53,7 @@ _LIST = re.compile(r",\s*(?:and\s+)?|\s+and\s+|\s*&\s*")
 _OPEN_CHOICE = re.compile(r"\b(?:or|either|maybe|perhaps|possibly|might|may)\b", re.IGNORECASE)
 _DENIALS = word_set("not no never neither nor cannot without")
 _LITTLE = word_set("is are was were be of in on at to it its this that there he she they his her")
+_HEADED = re.compile(r"^\W*final answer\W*\n\s*(\S[^\n]*)", re.IGNORECASE | re.MULTILINE)
 _CLAUSE = re.compile(
     r"[,;]?\s+(?:and|but|while|whereas)\s+(?=[^,;]*\b(?:is|are|was|were|has|have)\b)|[,;]\s+"
 )
@@ -160,7 +161,9 @@ def form_due(accepted: Sequence[str], question: str) -> Form:
 def _final(text: str) -> str:
     """Return the final answer where a reply marks one, and only one; else ""."""
     found = [box.text for box in containers(text)] if "\\" in text or "<" in text else []
-    found = found or [passage.text for passage in stated(tidy(text)) if passage.final]
+    words = tidy(text)
+    found = found or [passage.text for passage in stated(words) if passage.final]
+    found = found or [heading[1] for heading in _HEADED.finditer(words)]
     different = {" ".join(_normal(one)) for one in found}
     return found[-1] if len(different) == 1 and found[-1].strip() else ""
 
