@@ -136,7 +136,7 @@ def test_three_runs_are_held_against_the_first_and_adjusted_together(tmp_path):
         run(tmp_path / "b", pairs(*["++"] * 7)),
         run(tmp_path / "c", pairs(*["++"] * 6, "--")),
     )
-    one, two = ([d for d in v.differences if d.name == "RA" and not d.cut and d.reading == "default"]
+    one, two = ([d for d in v.leading if (d.name, d.reading) == ("RA", "default")]
                 for v in compared.versus)  # fmt: skip
     assert one[0].p == pytest.approx(2 / 2**7)
     assert two[0].p == pytest.approx(2 / 2**6)

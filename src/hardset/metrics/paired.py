@@ -118,7 +118,8 @@ def by_resampling(
         method += f" ({len(drawn) - len(kept)} of {len(drawn)} draws undefined)"
     if error < _SLACK:
         bare = msgspec.structs.replace(bare, p=1.0 if abs(difference) < _SLACK else None)
-        if first.unit:  # not bounded: what was never seen could be anything
+        shares = not first.unit and all(0 <= value <= 1 for value in (first.value, second.value))
+        if not shares:  # not bounded: what was never seen could be anything
             return msgspec.structs.replace(bare, difference=difference, error=0.0)
         low, high = _alike(difference, counted)
         method = ALL_ALIKE
