@@ -384,3 +384,28 @@ def test_it_is_called_score(tmp_path: Path):
     assert hardset.score is score
     with pytest.raises(UsageError, match="name a file"):
         hardset.score(Colours(), [])
+
+
+# Confidence, and runs read once more
+
+
+def test_a_confidence_that_the_file_has_is_the_outcomes(tmp_path: Path):
+    lines = rows("B", "A", "I cannot tell.", "x")[:3]
+    for line, sure in zip(lines, (0.9, None, "0.25"), strict=True):
+        line["confidence"] = sure
+    done = scored(tmp_path, lines)
+    assert done.outcomes["confidence"].to_list() == [0.9, None, 0.25]
+    with pytest.raises(UsageError, match="confidence is 90, not from 0 to 1"):
+        scored(tmp_path, rows("B", confidence=90))
+
+
+def test_a_run_read_once_more_gives_the_same_outcomes(tmp_path: Path):
+    """Whatever a baseline replied to scenes of every kind: the second walk is a run's."""
+    scenes = hardset.make_benchmark("scenes", n=40)
+    for name in ("baseline/random", "baseline/always-refuse"):
+        where = hardset.Settings(repeats=2, runs=tmp_path / "runs")
+        run = hardset.evaluate(scenes, hardset.make_model(name), where)
+        again = score(scenes, run.folder / "outcomes.parquet", runs=tmp_path / "again")
+        assert again.matched.by == {"by id": len(run.outcomes)}
+        assert again.outcomes.drop("sha256").equals(run.outcomes.drop("sha256"))
+        assert again.metrics == run.metrics

@@ -254,6 +254,17 @@ def test_a_broken_archive_is_said_to_be_one(tmp_path: Path):
         found(path)
 
 
+def test_inspects_tokens_and_a_completion_that_stands_in_its_message_alone(tmp_path: Path):
+    one = sample("a", "B")
+    one["output"]["completion"] = ""
+    one["output"]["choices"][0]["logprobs"] = {"content": [{"token": "B", "logprob": -0.5}]}
+    path = tmp_path / "l.json"
+    path.write_text(json.dumps({**HEADER, "samples": [one]}))
+    (got,) = found(path)
+    assert got.reply.text == "B"
+    assert got.reply.tokens == (("B", -0.5),)
+
+
 # lmms-eval and lm-evaluation-harness
 
 
@@ -436,6 +447,13 @@ def test_openais_batches(tmp_path: Path):
     assert (got["a"].reply.tokens_in, got["a"].reply.tokens_out) == (5, 2)
     assert (got["h"].reply.tokens_in, got["h"].reply.tokens_out) == (4, 3)
     assert got["a"].model == "gpt-4o-2024-08-06"
+
+
+def test_openais_tokens(tmp_path: Path):
+    body = chat("B")
+    body["choices"][0]["logprobs"] = {"content": [{"token": "B", "logprob": -0.5, "bytes": [66]}]}
+    (got,) = found(lines(tmp_path / "out.jsonl", [openai("a", body)]))
+    assert got.reply.tokens == (("B", -0.5),)
 
 
 def test_anthropics_batches(tmp_path: Path):

@@ -24,13 +24,13 @@ from hardset.benchmarks.declaration import Benchmark
 from hardset.errors import UsageError
 from hardset.images import BadMedia, Library
 from hardset.outcomes import read_off, settle
-from hardset.records import Image, Item, Judged, Outcome, Prompt, Reply
+from hardset.records import Image, Item, Judged, Outcome, Prompt, Reply, State
 from hardset.replies.formats import Recognised, recognise
 from hardset.replies.found import Found
 from hardset.replies.matching import Matched, match
 from hardset.replies.orders import Order
 from hardset.reports import folder
-from hardset.run import Run, Settings, manifest, write_report
+from hardset.run import Run, Settings, manifest, measured, write_report
 
 _ASKING = ("sampling", "blind", "first_prompt", "prompts_sha256", "model_options", "confidence")
 """What a run's manifest says of the asking, and nobody here knows."""
@@ -121,9 +121,9 @@ def score(
         matched.repeats,
         lambda start, stop: matched.replies[start:stop],
         walk.pictures,
-        settling=_Settling(matched.orders),
+        settling=_Settling(matched),
     )
-    run.metrics = benchmark.measure(run.outcomes)
+    run.metrics = measured(run)
     run.manifest = _manifest(run)
     run.folder = folder.new_folder(runs, benchmark.name, run.model, run.started)
     folder.write_folder(run.folder, run.manifest, run.metrics, run.outcomes)
@@ -173,27 +173,40 @@ def troubles(run: Scored) -> list[str]:
 
 
 class _Settling:
-    """Settles a reply whose options were shown in another order in that order."""
+    """Settles replies as a run does, with what the files say of how they were made."""
 
-    def __init__(self, orders: Mapping[tuple[str, int], Order]) -> None:
-        self._orders = orders
+    def __init__(self, matched: Matched) -> None:
+        self._matched = matched
 
     def __call__(self, benchmark: Benchmark, item: Item, repeat: int, reply: Reply) -> Outcome:
-        """Turn the reply into the row's outcome, its letters the benchmark's."""
-        order = self._orders.get((item.id, repeat))
+        """Turn the reply into the row's outcome."""
+        key = item.id, repeat
+        order = self._matched.orders.get(key)
         if order is None:
-            return settle(benchmark, item, repeat, reply)
-        letters = {chr(65 + ours): chr(65 + shown) for shown, ours in enumerate(order)}
-        as_shown = msgspec.structs.replace(
-            item,
-            choices=tuple(item.choices[ours] for ours in order),
-            answer=letters.get(item.answer, item.answer),
-            accept=tuple(letters.get(text, text) for text in item.accept),
-        )
-        outcome = settle(benchmark, as_shown, repeat, reply)
-        back = {shown: ours for ours, shown in letters.items()}
-        readings = {name: _renamed(judged, back) for name, judged in outcome.readings.items()}
-        return msgspec.structs.replace(outcome, readings=readings)
+            outcome = settle(benchmark, item, repeat, reply)
+        else:
+            outcome = _settle_as_shown(benchmark, item, repeat, reply, order)
+        sure = self._matched.confidence.get(key)
+        if sure is None or outcome.state not in (State.ANSWERED, State.ABSTAINED):
+            return outcome
+        return msgspec.structs.replace(outcome, confidence=sure)
+
+
+def _settle_as_shown(
+    benchmark: Benchmark, item: Item, repeat: int, reply: Reply, order: Order
+) -> Outcome:
+    """Read a reply in the order in which its options were shown; give letters in the item's own."""
+    letters = {chr(65 + ours): chr(65 + shown) for shown, ours in enumerate(order)}
+    as_shown = msgspec.structs.replace(
+        item,
+        choices=tuple(item.choices[ours] for ours in order),
+        answer=letters.get(item.answer, item.answer),
+        accept=tuple(letters.get(text, text) for text in item.accept),
+    )
+    outcome = settle(benchmark, as_shown, repeat, reply)
+    back = {shown: ours for ours, shown in letters.items()}
+    readings = {name: _renamed(judged, back) for name, judged in outcome.readings.items()}
+    return msgspec.structs.replace(outcome, readings=readings)
 
 
 def _renamed(judged: Judged, letters: Mapping[str, str]) -> Judged:

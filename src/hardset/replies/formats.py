@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 from hardset.errors import UsageError
 from hardset.replies import (
     anthropic_batch,
+    hardset_run,
     inspect_log,
     lmms,
     mmr_answers,
@@ -47,6 +48,7 @@ FORMATS: dict[str, Format] = {
         openai_batch,
         anthropic_batch,
         mmr_answers,
+        hardset_run,
     )
 }
 

@@ -24,6 +24,7 @@ class Found(Struct, frozen=True, kw_only=True):
         position: the item's place in the data, counted from 0, where the file numbers its rows.
         options: the option texts in the order in which they were shown, where the file tells it.
         model: who replied, where the file tells it.
+        confidence: how sure the reply was said to be, from 0 to 1, where the file tells it.
     """
 
     where: str
@@ -35,6 +36,7 @@ class Found(Struct, frozen=True, kw_only=True):
     position: int | None = None
     options: tuple[str, ...] = ()
     model: str = ""
+    confidence: float | None = None
 
     @property
     def name(self) -> str:

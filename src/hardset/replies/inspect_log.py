@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct, field
 
 from hardset.errors import UsageError
+from hardset.models.logprobs import read_tokens
 from hardset.records import Failure, Reply, State
 from hardset.replies.found import Found, ended, id_of, of_error
 from hardset.replies.source import Source
@@ -36,8 +37,15 @@ class _Header(Struct):
     eval: _Spec
 
 
+class _Message(Struct):
+    role: str = ""
+    content: Any = None
+
+
 class _Choice(Struct):
+    message: _Message = field(default_factory=_Message)
     stop_reason: str | None = None
+    logprobs: Any = None
 
 
 class _Output(Struct):
@@ -45,11 +53,6 @@ class _Output(Struct):
     choices: list[_Choice] = field(default_factory=list)
     usage: dict[str, Any] | None = None
     error: str | None = None
-
-
-class _Message(Struct):
-    role: str = ""
-    content: Any = None
 
 
 class _Sample(Struct):
@@ -145,13 +148,16 @@ def _reply(sample: _Sample) -> Reply:
         return of_error(output.error, "Inspect: the model call ended with an error")
     usage = output.usage or {}
     cached = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
-    stop = output.choices[0].stop_reason if output.choices else None
-    return ended(
-        output.completion or "",
+    first = output.choices[0] if output.choices else _Choice()
+    stop = first.stop_reason
+    reply = ended(
+        output.completion or _text(first.message.content, sample.attachments),
         None if stop == "unknown" else stop,
         sum(usage.get(name) or 0 for name in cached),
         usage.get("output_tokens"),
     )
+    tokens = read_tokens(first.logprobs)
+    return msgspec.structs.replace(reply, tokens=tokens) if tokens else reply
 
 
 def _text(content: Any, attachments: dict[str, str]) -> str:

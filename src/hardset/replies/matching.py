@@ -54,6 +54,7 @@ class Matched:
         replies: one a row: items times repeats, a failure where there is none.
         repeats: how often each item was asked.
         orders: by (id of the item, repeat), where options were shown in another order.
+        confidence: by the same, where the files say how sure a reply is.
         by: how many replies were matched in each way.
         found: how many replies the files hold.
         missing: rows without a reply, by the item's id.
@@ -66,6 +67,7 @@ class Matched:
     replies: list[Reply] = field(repr=False)
     repeats: int
     orders: dict[tuple[str, int], Order] = field(default_factory=dict, repr=False)
+    confidence: dict[tuple[str, int], float] = field(default_factory=dict, repr=False)
     by: dict[str, int] = field(default_factory=dict)
     found: int = 0
     missing: list[str] = field(default_factory=list)
@@ -177,6 +179,8 @@ def _checked(
             return failed(f"the reply in {files} is to other options: {_short(' / '.join(shown))}")
         if order != tuple(range(len(order))) and found.reply.failure is None:
             matched.orders[target.id, repeat] = order
+    if found.confidence is not None:
+        matched.confidence[target.id, repeat] = found.confidence
     return found.reply
 
 

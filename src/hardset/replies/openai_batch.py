@@ -67,7 +67,7 @@ def _reply(line: Mapping[str, Any], body: Mapping[str, Any]) -> Reply:
         return of_error(body, f"{_WHO} ({status})")
     if "output" in body:
         return _of_responses(body)
-    return read_chat(msgspec.json.encode(body), _ENDPOINT)
+    return read_chat(msgspec.json.encode(body), _ENDPOINT, logprobs=True)
 
 
 def _of_responses(body: Mapping[str, Any]) -> Reply:

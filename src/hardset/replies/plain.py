@@ -1,13 +1,14 @@
 """The minimal schema: what any script can write.
 
 `id` and `reply`, and where known `repeat`, `finish` (the endpoint's word: stop, length, …),
-`error` (why there is no reply), `tokens_in`, `tokens_out`, `question` and `model`. As CSV, TSV,
-JSON, JSON Lines, parquet or an Excel table.
+`error` (why there is no reply), `tokens_in`, `tokens_out`, `question` (checked against the item's),
+`model` and `confidence` (0 to 1). As CSV, TSV, JSON, JSON Lines, parquet or an Excel table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from hardset.errors import UsageError
 from hardset.replies.found import Found, ended, id_of, number_of, of_error, text_of
@@ -26,7 +27,8 @@ def read(source: Source) -> Iterator[Found]:
     """Yield every reply of the file.
 
     Raises:
-        UsageError: a row has no id, a reply that is no text, or a repeat that is no number.
+        UsageError: a row has no id, a reply that is no text, or a repeat or a confidence that is
+            no such number.
     """
     for where, row in source.records():
         if not isinstance(row, dict) or "id" not in row or "reply" not in row:
@@ -52,4 +54,18 @@ def read(source: Source) -> Iterator[Found]:
             repeat=repeat,
             question=text_of(row.get("question")) or "",
             model=text_of(row.get("model")) or "",
+            confidence=_share(where, row.get("confidence")),
         )
+
+
+def _share(where: str, value: Any) -> float | None:
+    """Return a confidence; nothing where there is none."""
+    if text_of(value) == "":
+        return None
+    try:
+        share = float(value)
+    except (TypeError, ValueError):
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise UsageError(f"{where}: confidence is {value!r}, not from 0 to 1")
+    return share
