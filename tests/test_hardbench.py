@@ -282,6 +282,14 @@ def test_a_source_has_a_folder_of_its_own_that_goes_first(tmp_path, images):
     assert Path(next(alone.items()).images[0].where) == own / "1.png"
 
 
+def test_where_the_source_tells_nothing_the_split_does(tmp_path, images):
+    line = row("?", "x", image="3.png", data_source="direct_attributes")
+    path = parquet(tmp_path, [line, line | {"image": "gone.png"}], "vstar.parquet")
+    made = HARDBench(path, split="vstar", images=images)
+    assert Path(next(made.items()).images[0].where) == images / "vstar/3.png"
+    assert "direct_attributes: 1 (gone.png), from craigwu/vstar_bench" in made.notices[0]
+
+
 def test_missing_images_are_listed_by_source_with_how_to_get_them(tmp_path, images):
     (images / "TallyQA/2.png").unlink()
     (images / "4.png").unlink()

@@ -58,16 +58,18 @@ class Folders:
         inside = [] if self.images is None else sorted(self.images.iterdir())
         self.inside = {plain_name(path.name): path for path in inside if path.is_dir()}
 
-    def find(self, source: str, name: PurePosixPath) -> tuple[Path, bool]:
+    def find(self, sources: Sequence[str], name: PurePosixPath) -> tuple[Path, bool]:
         """Return where an image is, or is first looked for, and whether it is there.
 
-        The leading folders of its path may be missing in the user's.
+        It is looked for in the folder of the first of the sources that has one, where the leading
+        folders of its path may be missing, and then in the one for all.
         """
-        key = plain_name(source)
-        own = self.each.get(key) or self.inside.get(key)
-        bases = [folder for folder in (own, self.images) if folder is not None]
+        keys = [plain_name(source) for source in sources]
+        folders = [where[key] for key in keys for where in (self.each, self.inside) if key in where]
+        own = folders[0] if folders else None
         tails = [PurePosixPath(*name.parts[i:]) for i in range(len(name.parts))]
-        tries = [base / tail for base in bases for tail in tails]
+        tries = [own / tail for tail in tails] if own else []
+        tries += [self.images / name] if self.images else []
         there = next((path for path in tries if path.is_file()), None)
         return there or (tries[0] if tries else Path(name)), there is not None
 
@@ -100,7 +102,7 @@ def read_items(rows: Iterator[Row], split: str, wording: str, folders: Folders |
             missing[item.tags["data_source"]].append(lost)
     edits = {item.pair: item.tags["edit"] for item in items if item.pair and item.tags["edit"]}
     items = [_with_edit(item, edits.get(item.pair, "")) for item in items]
-    notices = [*_missing(missing, len(items)), *_edits(items), *_pairs(items)]
+    notices = [*_missing(missing, len(items), split), *_edits(items), *_pairs(items)]
     return Rows(items, notices)
 
 
@@ -134,7 +136,7 @@ def _item(
     lost = ""
     if folders is not None:
         name = _path(where, fields["image"])
-        path, there = folders.find(source, name)
+        path, there = folders.find((source, tags["split"]), name)
         images, lost = (Image(where=str(path)),), "" if there else str(name)
     pair = _pair(where, fields.get("pair_id"))
     edit = edit_of(altered) if unanswerable else ""
@@ -266,7 +268,7 @@ def _path(where: str, name: Any) -> PurePosixPath:
     return path
 
 
-def _missing(missing: Mapping[str, Sequence[str]], rows: int) -> Iterator[str]:
+def _missing(missing: Mapping[str, Sequence[str]], rows: int, split: str) -> Iterator[str]:
     """Say which images are missing, by source, and how to get them."""
     if not missing:
         return
@@ -275,7 +277,7 @@ def _missing(missing: Mapping[str, Sequence[str]], rows: int) -> Iterator[str]:
     for source, names in sorted(missing.items()):
         files = list(dict.fromkeys(names))
         some = ", ".join(files[:3]) + (", ..." if len(files) > 3 else "")
-        found = source_of(IMAGES, source)
+        found = source_of(IMAGES, source) or source_of(IMAGES, split)
         get = f"from {found.how()}" if found else "from a source that is not a published one"
         parts.append(f"{source or 'no data_source'}: {len(files):,} ({some}), {get}")
     yield (

@@ -92,7 +92,7 @@ def read_match(text: str, accepted: Sequence[str], question: str = "") -> Readin
     if not words:
         return Reading(state=State.UNPARSED, rule="empty")
     asked = take_apart(question)
-    if asked.options:
+    if asked.options and (not accepted or any(letter_of(a, asked.options) for a in accepted)):
         return _option(text, accepted, asked)
     said = _final(text) or text
     if any(same(said, answer) for answer in accepted):
