@@ -365,3 +365,70 @@ def test_effective_reliability_below_zero_is_shown_as_it_is():
     phi = by_name(Selective(frame=rows, cluster=None).metrics(draws=50), "Φ at cost 10")
     assert phi.value is not None
     assert phi.value < 0
+
+
+# Two runs
+
+
+def one_of(confidence, right, **columns):
+    rows = [(f"i{i}", "answered", bool(r), float(c), True) for i, (c, r) in
+            enumerate(zip(confidence, right, strict=True))]  # fmt: skip
+    return Selective(frame=frame(rows).with_columns(**columns), cluster=None)
+
+
+def test_a_run_does_not_differ_from_itself():
+    rng = np.random.default_rng(1)
+    run = one_of(rng.random(60), rng.random(60) < 0.7)
+    for found in run.differences(run, draws=100):
+        assert found.difference == 0, found.name
+        assert found.p in (1.0, None)
+
+
+def test_a_difference_is_that_of_the_metrics_and_its_interval_is_paired():
+    """The same answers; the second run is sure of the right ones, the first of nothing."""
+    rng = np.random.default_rng(2)
+    right = rng.random(200) < 0.7
+    vague, sharp = one_of(rng.random(200), right), one_of(right * 0.5 + rng.random(200) / 4, right)
+    before, after = ({m.name: m for m in run.metrics(draws=100)} for run in (vague, sharp))
+    found = {one.name: one for one in vague.differences(sharp, draws=200)}
+    assert list(found) == list(before)
+    for name, one in found.items():
+        assert one.first.value == before[name].value
+        assert one.second.value == after[name].value
+        assert one.difference == pytest.approx(after[name].value - before[name].value)
+    auroc = found["AUROC"]
+    assert 0 < auroc.low <= auroc.difference <= auroc.high
+    assert auroc.p < 0.05
+    assert found["confidence known"].difference == 0
+
+
+def test_what_either_run_ties_together_is_drawn_together():
+    """Ten items; pairs in the first run, by another column in both: five clusters, not ten."""
+    rng = np.random.default_rng(3)
+    rows = frame([(f"i{i}", "answered", i % 3 > 0, float(rng.random()), True) for i in range(10)])
+    tied = rows.with_columns(pair=pl.Series([f"p{i // 2}" for i in range(10)]))
+    one, two = Selective(frame=tied, cluster="pair"), Selective(frame=rows, cluster=None)
+    assert {found.clusters for found in one.differences(two, draws=20)} == {5}
+    assert {found.clusters for found in two.differences(one, draws=20)} == {5}
+
+
+def test_the_order_of_a_runs_rows_does_not_reach_a_difference():
+    rng = np.random.default_rng(4)
+    one = one_of(rng.random(50), rng.random(50) < 0.6)
+    two = one_of(rng.random(50), rng.random(50) < 0.6)
+    turned = Selective(frame=two.frame.reverse(), cluster=None)
+    for a, b in zip(one.differences(two, draws=50), one.differences(turned, draws=50), strict=True):
+        assert (a.difference, a.low, a.high) == pytest.approx((b.difference, b.low, b.high)), a.name
+
+
+def test_a_slice_of_one_run_alone_says_so():
+    rng = np.random.default_rng(5)
+    kinds = pl.Series(["x", "y"] * 10)
+    one = one_of(rng.random(20), rng.random(20) < 0.6, kind=kinds)
+    two = one_of(rng.random(20), rng.random(20) < 0.6, kind=pl.lit("x"))
+    by_kind = [Selective(frame=run.frame, cluster=None, by=[("kind",)]) for run in (one, two)]
+    found = by_kind[0].differences(by_kind[1], draws=20)
+    alone = [each for each in found if each.cut == {"kind": "y"} and each.name == "AURC"]
+    assert [(each.difference, each.note) for each in alone] == [
+        (None, "measured in the first run alone")
+    ]

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -32,15 +32,18 @@ from hardset.metrics.bootstrap import Floats, generator, percentiles
 from hardset.metrics.interval import wilson
 from hardset.metrics.ranked import Fraction, Ranked, figures, rank
 from hardset.metrics.rates import columns
-from hardset.metrics.ratios import BOOTSTRAP, LEVEL, WILSON_CLUSTERS, Ratio, estimate
+from hardset.metrics.ratios import BOOTSTRAP, LEVEL, WILSON_CLUSTERS, Rates, Ratio
 from hardset.records import Metric, State
+
+if TYPE_CHECKING:
+    from hardset.metrics.paired import Difference
 
 CONFIDENCE = "confidence"
 KNOWN = "confidence known"
 MOST_DRAWS = 1_000  # resamples: each ranks all rows anew
 _CHUNK = 1 << 18  # weights of answers held at a time
 BASIC = f"{BOOTSTRAP} (basic)"
-_LABEL, _RIGHT, _SURE = "\0label", "\0right", "\0sure"  # names no outcome column has
+LABEL, _RIGHT, _SURE = "\0label", "\0right", "\0sure"  # names no outcome column has
 
 Key = tuple[str, float]
 
@@ -128,11 +131,20 @@ class Selective:
         """
         draws = min(draws, MOST_DRAWS)
         found = [
-            metric for cut, rows in self.slices() for metric in self._slice(rows, cut, draws, seed)
+            metric
+            for cut, rows in self.slices()
+            for metric in self.slice_metrics(rows, cut, draws, seed).values()
         ]
-        return found + self._known(draws, seed)
+        return found + self.known().metrics(draws, seed)
 
-    def _known(self, draws: int, seed: int) -> list[Metric]:
+    def differences(self, other: Selective, draws: int = 10_000, seed: int = 0) -> list[Difference]:
+        """Take every figure of `other`, another run's, minus this one's."""
+        from hardset.metrics.selective_paired import selective_differences
+
+        return selective_differences(self, other, draws, seed)
+
+    def known(self) -> Rates:
+        """Declare how many of the answers have a confidence."""
         answered = pl.col(columns(self.prefix)[0]) == State.ANSWERED.value
         known = Ratio(
             name=self.prepend + KNOWN,
@@ -140,14 +152,8 @@ class Selective:
             bottom=answered,
             about="answers with a confidence / answers; the others are covered at no threshold",
         )
-        return estimate(
-            self.frame,
-            [known],
-            cluster=self.cluster,
-            by=self.by,
-            reading=self.reading,
-            draws=draws,
-            seed=seed,
+        return Rates(
+            frame=self.frame, ratios=[known], cluster=self.cluster, by=self.by, reading=self.reading
         )
 
     def slices(self) -> Iterator[tuple[dict[str, str], pl.DataFrame]]:
@@ -156,7 +162,8 @@ class Selective:
         cuts = dict.fromkeys(name for names in self.by for name in names)
         answered = (pl.col(state) == State.ANSWERED.value).fill_null(False)
         rows = self.frame.select(
-            _label(self.frame, self.cluster).alias(_LABEL),
+            _label(self.frame, self.cluster).alias(LABEL),
+            (pl.col("item") if "item" in self.frame.columns else pl.lit("")).alias("\0item"),
             (answered & pl.col("answerable") & pl.col(right)).fill_null(False).alias(_RIGHT),
             pl.when(answered & known_confidence())
             .then(pl.col(CONFIDENCE).cast(pl.Float64))
@@ -176,41 +183,29 @@ class Selective:
             for values, part in sorted(kept.partition_by(marks, as_dict=True).items()):
                 yield dict(zip(names, map(str, values), strict=True)), part
 
-    def _slice(
+    def slice_metrics(
         self, rows: pl.DataFrame, cut: dict[str, str], draws: int, seed: int
-    ) -> list[Metric]:
+    ) -> dict[Key, Metric]:
+        """Work a slice's figures out, with their intervals."""
         ranked = ranked_answers(rows)
-        whole = self._figures(ranked, np.ones((1, len(ranked.rows))))
-        drawn = self._draw(ranked, draws, generator(seed, f"selective {self.prepend}", cut))
-        return [
-            self._metric(key, fraction, drawn[key], cut, len(ranked.rows))
-            for key, fraction in whole.items()
-        ]
-
-    def _figures(self, ranked: Ranked, weights: Floats) -> Mapping[Key, Fraction]:
-        return figures(ranked, weights, self.risks, self.costs, self.bins)
-
-    def _draw(self, ranked: Ranked, draws: int, rng: np.random.Generator) -> Mapping[Key, Fraction]:
-        """Resample the clusters, in parts side by side: numpy's sums run in parallel."""
         clusters = len(ranked.rows)
-        if not clusters:
-            return self._figures(ranked, np.ones((1, 0)))
-        size = max(1, min(draws, _CHUNK // max(clusters, len(ranked.right))))
-        parts = [(min(size, draws - at), seeded) for at, seeded in zip(
-            range(0, draws, size), rng.spawn(-(-draws // size)), strict=True)]  # fmt: skip
-
-        def one(part: tuple[int, np.random.Generator]) -> Mapping[Key, Fraction]:
-            return self._figures(ranked, resample(clusters, *part))
-
-        with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-            found = list(pool.map(one, parts))
-        return {
-            key: (
-                np.concatenate([part[key][0] for part in found]),
-                np.concatenate([part[key][1] for part in found]),
+        whole = self.figures(ranked, np.ones((1, clusters)))
+        drawn: Mapping[Key, Fraction] = whole
+        if clusters:
+            drawn = in_parts(
+                lambda size, rng: self.figures(ranked, resample(clusters, size, rng)),
+                max(clusters, len(ranked.right)),
+                draws,
+                generator(seed, f"selective {self.prepend}", cut),
             )
-            for key in found[0]
+        return {
+            key: self._metric(key, fraction, drawn[key], cut, clusters)
+            for key, fraction in whole.items()
         }
+
+    def figures(self, ranked: Ranked, weights: Floats) -> Mapping[Key, Fraction]:
+        """Work every figure out under each row of cluster weights."""
+        return figures(ranked, weights, self.risks, self.costs, self.bins)
 
     def _metric(
         self, key: Key, fraction: Fraction, drawn: Fraction, cut: dict[str, str], clusters: int
@@ -233,6 +228,33 @@ class Selective:
             better=better,
             about=words,
         )
+
+
+def in_parts(
+    work: Callable[[int, np.random.Generator], Mapping[Key, Fraction]],
+    held: int,
+    draws: int,
+    rng: np.random.Generator,
+) -> dict[Key, Fraction]:
+    """Make resamples part by part, side by side: numpy's sums run in parallel.
+
+    Args:
+        work: makes so many resamples with a generator of its own.
+        held: numbers that one resample holds.
+        draws: how many resamples.
+        rng: what the parts' generators come from.
+    """
+    size = max(1, min(draws, _CHUNK // max(1, held)))
+    sizes = [min(size, draws - at) for at in range(0, draws, size)]
+    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+        found = list(pool.map(work, sizes, rng.spawn(len(sizes))))
+    return {
+        key: (
+            np.concatenate([part[key][0] for part in found]),
+            np.concatenate([part[key][1] for part in found]),
+        )
+        for key in found[0]
+    }
 
 
 def interval_of(
@@ -268,8 +290,8 @@ def ranked_answers(rows: pl.DataFrame, labels: pl.Series | None = None) -> Ranke
         labels: the clusters to count, sorted; by default those of the rows.
     """
     if labels is None:
-        labels = rows[_LABEL].unique().sort()
-    place = labels.search_sorted(rows[_LABEL]).to_numpy().astype(np.int64)
+        labels = rows[LABEL].unique().sort()
+    place = labels.search_sorted(rows[LABEL]).to_numpy().astype(np.int64)
     sure = rows[_SURE].to_numpy()
     known = ~np.isnan(sure)
     return rank(
@@ -308,12 +330,19 @@ def known_confidence() -> pl.Expr:
 
 
 def _label(frame: pl.DataFrame, cluster: str | None) -> pl.Expr:
-    """Name each row's cluster; a row without one goes by its item, as in `estimate`."""
-    if "item" in frame.columns:
-        alone = pl.format("item {}", pl.col("item"))
-    else:
+    """Name each row's cluster by the first of its items, in order, whatever its label is.
+
+    A row without a label goes by its item, as in `estimate`.
+    """
+    if "item" not in frame.columns:
         alone = pl.format("row {}", pl.int_range(pl.len()))
+        return alone if cluster is None else pl.coalesce(_text(cluster), alone)
+    item = pl.format("item {}", pl.col("item"))
     if cluster is None:
-        return alone
-    named = pl.col(cluster).cast(pl.String).replace("", None)
-    return pl.coalesce(pl.format("cluster {}", named), alone)
+        return item
+    named = _text(cluster)
+    return pl.when(named.is_null()).then(item).otherwise(item.min().over(named))
+
+
+def _text(column: str) -> pl.Expr:
+    return pl.format("cluster {}", pl.col(column).cast(pl.String).replace("", None))
