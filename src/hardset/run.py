@@ -37,6 +37,7 @@ from hardset.reports import folder
 if TYPE_CHECKING:
     import polars as pl
 
+    from hardset.judging import Verdicts
     from hardset.reports.runs import RunView
 
 
@@ -47,8 +48,9 @@ class Settings:
     repeats: int = 1
     limit: int | None = None  # the first so many items only
     blind: bool = False  # send no image
-    sampling: Sampling | None = None  # None: the benchmark's own
+    sampling: Sampling | None = None  # None: the benchmark's own, for one reply or for several
     confidence: Literal["", "logprobs", "stated"] = ""  # how sure of each answer: asked how?
+    price: tuple[float, float] | None = None  # dollars for a million tokens, in and out
     limits: Limits = field(default_factory=Limits)
     runs: Path = Path("runs")
     store: Path | None = None  # None: `runs/store.sqlite`
@@ -65,6 +67,8 @@ class Run:
     asked: Asked | None = None
     stopped: str | None = None  # why asking ended early, if it did
     outcomes: pl.DataFrame | None = None  # None: interrupted, nothing was read off
+    judge: Model | None = None
+    verdicts: Verdicts | None = None  # the judge's, where there is one
     metrics: list[Metric] = field(default_factory=list)
     manifest: dict[str, Any] = field(default_factory=dict)
     folder: Path | None = None
@@ -115,7 +119,7 @@ class Run:
             outcomes=self.outcomes,
             notices=[*self.benchmark.notices, *self.notices],
             headline=self.benchmark.headline,
-            readings=self.benchmark.readings,
+            readings=(*self.benchmark.readings, *(["judge"] if self.verdicts else [])),
             cuts=self.benchmark.cuts,
         )
 
@@ -153,7 +157,8 @@ def able(model: Model, settings: Settings) -> None:
 
 def _sampling(benchmark: Benchmark, settings: Settings) -> Sampling:
     """Give the sampling of every prompt: the user's or the benchmark's, with what was asked for."""
-    sampling = settings.sampling or benchmark.sampling
+    own = benchmark.sampled if settings.repeats > 1 and benchmark.sampled else benchmark.sampling
+    sampling = settings.sampling or own
     if settings.confidence == "logprobs":
         return msgspec.structs.replace(sampling, logprobs=True)
     return sampling
@@ -178,18 +183,34 @@ def evaluate(
     model: Model,
     settings: Settings | None = None,
     *,
+    judge: Model | None = None,
     progress: Callable[[Tally], None] | None = None,
+    judging: Callable[[Tally], None] | None = None,
 ) -> Run:
     """Run a benchmark on a model and write `runs/<benchmark>/<model>/<time>/`.
 
     What is already in the store is not asked again, so running the same thing twice resumes it.
+
+    Args:
+        benchmark: what is asked.
+        model: who is asked.
+        settings: how much, how often, within which limits.
+        judge: a model that also judges the replies, by the benchmark's rubrics.
+        progress: is called with how far the asking is, about ten times a second.
+        judging: the same, for the verdicts.
 
     Raises:
         UsageError: the data or the settings are not usable as given.
     """
     settings = settings or Settings()
     able(model, settings)
-    run = Run(benchmark=benchmark, model=model.name, settings=settings, started=datetime.now(UTC))
+    run = Run(
+        benchmark=benchmark,
+        model=model.name,
+        settings=settings,
+        started=datetime.now(UTC),
+        judge=judge,
+    )
     with Store(settings.store or settings.runs / "store.sqlite") as store:
         library = Library(store, openers=benchmark.openers, takes=frozenset(model.takes))
         prompts = ((prompt, item) for item, prompt in walk(benchmark, settings))
@@ -212,12 +233,89 @@ def evaluate(
             run.asked.first_images,
             asked_confidence=settings.confidence == "stated",
         )
-    run.metrics = benchmark.measure(run.outcomes)
+        if judge is not None:
+            consult(run, judge, store, judging)
+    if run.outcomes is None:
+        return run
+    run.metrics = measured(run)
+    run.notices = _of_repeats(benchmark, settings)
     run.manifest = manifest(run, model)
     run.folder = folder.new_folder(settings.runs, benchmark.name, model.name, run.started)
     folder.write_folder(run.folder, run.manifest, run.metrics, run.outcomes)
     write_report(run.folder / folder.REPORT, [run])
     return run
+
+
+def measured(run: Run) -> list[Metric]:
+    """Work out what the benchmark declares, and what its replies took."""
+    from hardset.metrics.usage import usage
+
+    if run.outcomes is None:
+        raise ValueError("an interrupted run has nothing to measure")
+    took = usage(run.outcomes, run.settings.price, run.benchmark.readings[0])
+    return [
+        *run.benchmark.measure(run.outcomes),
+        *(metric for rates in took for metric in rates.metrics()),
+    ]
+
+
+def _of_repeats(benchmark: Benchmark, settings: Settings) -> list[str]:
+    """Say what repeats without sampling are good for."""
+    if settings.repeats == 1 or _sampling(benchmark, settings).temperature != 0:
+        return []
+    return [
+        f"The {settings.repeats} repeats were asked for at temperature 0: what differs between "
+        "them is only what the endpoint itself leaves to chance."
+    ]
+
+
+def consult(
+    run: Run, judge: Model, store: Store, progress: Callable[[Tally], None] | None = None
+) -> None:
+    """Have a judge rule on the run's replies: one more reading of each.
+
+    Raises:
+        UsageError: the benchmark has no rubrics for a judge.
+    """
+    from hardset import judging
+
+    if run.outcomes is None:
+        raise ValueError("an interrupted run has no replies to judge")
+    if not run.benchmark.rubrics:
+        raise UsageError(f"{run.benchmark.name} has no rubrics: it is scored without a judge")
+    rubrics = [judging.load(name) for name in run.benchmark.rubrics]
+    asking = partial(
+        judging.judge,
+        run.outcomes,
+        rubrics,
+        judge,
+        store,
+        Library(store),
+        run.settings.limits,
+        progress,
+    )
+    run.verdicts = on_a_loop(judge, lambda stop: asking(stop=stop))
+    interrupted = run.verdicts.stopped == INTERRUPTED
+    run.outcomes = None if interrupted else judging.rule(run.outcomes, run.verdicts)
+
+
+def _of_judge(run: Run) -> dict[str, Any]:
+    """Say for the manifest who judged, by which rubrics, and how many verdicts there are."""
+    from hardset.judging import load
+
+    if run.verdicts is None or run.judge is None:
+        return {}
+    coverage = run.verdicts.coverage()
+    return {
+        "judge": {
+            "model": run.judge.name,
+            "model_options": dict(run.judge.options),
+            "rubrics": {name: load(name).sha256 for name in run.benchmark.rubrics},
+            "prompts_sha256": run.verdicts.prompts_sha256(),
+            "verdicts": {name: {"given": n, "due": due} for name, (n, due) in coverage.items()},
+            "failures": run.verdicts.failures,
+        }
+    }
 
 
 def manifest(run: Run, model: Identity) -> dict[str, Any]:
@@ -243,9 +341,11 @@ def manifest(run: Run, model: Identity) -> dict[str, Any]:
         "limit": settings.limit,
         "blind": settings.blind,
         "confidence": settings.confidence,
+        **({"price": list(settings.price)} if settings.price else {}),
         "first_prompt": first,
         "prompts_sha256": hashlib.sha256(asked.keys).hexdigest() if asked else "",
         "notices": list(benchmark.notices),
+        **_of_judge(run),
         "started": run.started.isoformat(timespec="seconds"),
         "stopped": run.stopped,
         "rows": run.rows,

@@ -34,6 +34,7 @@ class Benchmark:
     paper: ClassVar[str] = ""
     readings: ClassVar[tuple[str, ...]] = ("default",)  # the first is the headline's
     sampling: ClassVar[Sampling] = Sampling()
+    sampled: ClassVar[Sampling | None] = None  # of several replies, where one alone is greedy
     rubrics: ClassVar[Sequence[str]] = ()  # what a judge is asked about each reply, if there is one
     openers: ClassVar[Mapping[str, Opener]] = {}
     hub: ClassVar[Hub | None] = None  # the published rows, read where no --data is given

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hardset.errors import UsageError
 
 if TYPE_CHECKING:
+    from hardset.benchmarks.declaration import Benchmark
     from hardset.records import Sampling
 
 
@@ -69,6 +71,13 @@ def sampling_of(
     return msgspec.structs.replace(base, **changes)
 
 
+def ways(declared: Benchmark, repeats: int, temperature: str | None) -> list[tuple[int, Sampling]]:
+    """Say how often to ask, and how to sample: once greedily too where a benchmark has it so."""
+    if repeats > 1 and declared.sampled is not None and temperature is None:
+        return [(1, declared.sampling), (repeats, declared.sampled)]
+    return [(repeats, declared.sampling)]
+
+
 def prices(text: str | None) -> tuple[float, float] | None:
     """Read dollars a million tokens, in and out: `2.50,10`."""
     if text is None:
@@ -76,7 +85,9 @@ def prices(text: str | None) -> tuple[float, float] | None:
     try:
         price_in, price_out = (float(part.strip().removeprefix("$")) for part in text.split(","))
     except ValueError:
+        price_in = price_out = -1.0
+    if not (0 <= price_in < math.inf and 0 <= price_out < math.inf):
         raise UsageError(
             f"--price takes dollars a million tokens in and out, like 2.50,10, not {text!r}"
-        ) from None
+        )
     return price_in, price_out

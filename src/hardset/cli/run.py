@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Protocol, runtime_checkable
 
 from cyclopts import Group, Parameter
 
-from hardset.cli.given import options_of, prices, replaceable, sampling_of
+from hardset.cli.given import options_of, prices, replaceable, sampling_of, ways
 from hardset.cli.status import FAILED_ROWS, INTERRUPTED, STOPPED, resume_command
 from hardset.errors import UsageError
 from hardset.streams import nobody_listening, tell
@@ -41,6 +42,9 @@ def run(
     blind: Annotated[bool, Parameter(group=_DATA, negative="")] = False,
     base_url: Annotated[str | None, Parameter(group=_MODEL)] = None,
     key_env: Annotated[str | None, Parameter(group=_MODEL)] = None,
+    judge: Annotated[str | None, Parameter(group=_MODEL)] = None,
+    judge_base_url: Annotated[str | None, Parameter(group=_MODEL)] = None,
+    judge_key_env: Annotated[str | None, Parameter(group=_MODEL)] = None,
     temperature: Annotated[str | None, Parameter(group=_MODEL)] = None,
     top_p: Annotated[float | None, Parameter(group=_MODEL)] = None,
     max_tokens: Annotated[int | None, Parameter(group=_MODEL)] = None,
@@ -88,7 +92,8 @@ def run(
     limit
         Ask only the first so many items.
     repeats
-        Ask every item so many times.
+        Ask every item so many times. A benchmark that asks greedily once and samples its repeats
+        (zerobench) gives two lines: `greedy` and `sampled`; --temperature makes it one.
     blind
         Send no image: what can be answered without looking?
     base_url
@@ -96,6 +101,13 @@ def run(
     key_env
         The environment variable that holds the key for `--base-url`; `HARDSET_API_KEY` if not
         given.
+    judge
+        A model that also judges every reply, where the benchmark has rubrics for one (hardbench).
+        It gets the limits that each model gets, the budget too.
+    judge_base_url
+        Like `--base-url`, for the judge.
+    judge_key_env
+        Like `--key-env`, for the judge.
     temperature
         A number, or `default` for the provider's own; if not given, the benchmark's (mostly 0).
     top_p
@@ -116,7 +128,7 @@ def run(
     budget
         Stop cleanly before spending more: `200000` (tokens) or `$5` (needs --price).
     price
-        Dollars a million tokens, in and out: `2.50,10`.
+        Dollars a million tokens, in and out: `2.50,10`; the report then says what a question cost.
     runs
         Where run folders go.
     store
@@ -138,8 +150,6 @@ def run(
         raise UsageError("--repeats and --limit take a whole number of 1 or more")
     if repeats > MOST_REPEATS:
         raise UsageError(f"--repeats takes {MOST_REPEATS:,} at most, not {repeats:,}")
-    if price is not None and budget is None:
-        raise UsageError("--price goes with a --budget in dollars, and there is none")
     dollars = prices(price)
     again = next((spec for spec in model if model.count(spec) > 1), None)
     if again is not None:
@@ -149,11 +159,10 @@ def run(
         options["blind"] = True
     declared = registry.make(benchmark, **options)
     settings = Settings(
-        repeats=repeats,
         limit=None if limit is None else min(limit, sys.maxsize),
         blind=blind,
-        sampling=sampling_of(declared.sampling, temperature, top_p, max_tokens, seed),
         confidence=confidence or "",
+        price=dollars,
         limits=Limits(
             concurrency=concurrency,
             timeout=timeout,
@@ -163,8 +172,21 @@ def run(
         runs=runs,
         store=store,
     )
+    lines = [
+        replace(
+            settings, repeats=times, sampling=sampling_of(how, temperature, top_p, max_tokens, seed)
+        )
+        for times, how in ways(declared, repeats, temperature)
+    ]
     models = [make_model(spec, base_url=base_url, key_env=key_env) for spec in model]
-    for each in models:
+    referee = None
+    if judge is not None:
+        if not declared.rubrics:
+            raise UsageError(f"{benchmark} has no rubrics for a judge: run it without --judge")
+        referee = make_model(judge, base_url=judge_base_url, key_env=judge_key_env)
+    elif judge_base_url is not None or judge_key_env is not None:
+        raise UsageError("--judge-base-url and --judge-key-env go with a --judge")
+    for each in (*models, *([referee] if referee is not None else [])):
         if isinstance(each, Checked):
             each.check()
     for each in models:
@@ -173,9 +195,10 @@ def run(
     if report is not None:
         replaceable(report)
     finished = []
-    for each in models:
+    for each, line in ((each, line) for each in models for line in lines):
         with progress.bar(f"{benchmark} on {each.name}") as show:
-            done = evaluate(declared, each, settings, progress=show)
+            judged = show.titled(f"{judge} judges {each.name}")
+            done = evaluate(declared, each, line, judge=referee, progress=show, judging=judged)
         if done.interrupted:
             tell(STOPPED + resume_command())
             return INTERRUPTED
@@ -213,6 +236,9 @@ def _say_what_failed(finished: list[Run]) -> None:
             why += f"; and {sum(count for _, count in rest)} for other reasons, see {done.folder}"
         if done.stopped and done.stopped not in why:
             tell(f"{done.model}: asking stopped early: {done.stopped}")
+        if done.verdicts is not None and done.verdicts.missing:
+            reasons = "; ".join(f"{n} x {reason}" for reason, n in done.verdicts.failures.items())
+            tell(f"{done.model}: {done.verdicts.missing} verdicts are missing: {reasons}")
         if done.settings.confidence and "confidence" not in done.columns:
             tell(f"{done.model}: no reply had a confidence, so none is measured")
         if done.failed:

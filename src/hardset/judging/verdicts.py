@@ -50,6 +50,11 @@ class Verdicts:
             for name in self.columns.columns
         }
 
+    @property
+    def missing(self) -> int:
+        """How many verdicts were due and are not there."""
+        return sum(due - given for given, due in self.coverage().values())
+
     def prompts_sha256(self) -> str:
         """Hash what was asked, in order."""
         return hashlib.sha256(b"".join(bytes(asked.keys) for asked in self.asked)).hexdigest()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Protocol
 
 EVERY = 10.0  # seconds between lines where there is no terminal
@@ -46,16 +46,30 @@ class Count(Protocol):
         """Seconds the endpoint still wants to be left alone for."""
 
 
+class Shown:
+    """Shows how far something is under a title; call it with each count."""
+
+    def __init__(self, draw: Callable[[str, Count], None], title: str) -> None:
+        self._draw, self._title = draw, title
+
+    def __call__(self, count: Count) -> None:
+        """Show a count."""
+        self._draw(self._title, count)
+
+    def titled(self, title: str) -> Shown:
+        """Give the same place on the screen another title, for what comes next."""
+        return Shown(self._draw, title)
+
+
 @contextmanager
-def bar(title: str) -> Iterator[Callable[[Count], None]]:
-    """Show the progress of one run; yields the function to call with each count."""
-    if sys.stderr.isatty():
-        yield from _bar(title)
-    else:
-        yield from _lines(title)
+def bar(title: str) -> Iterator[Shown]:
+    """Show the progress of one run; yields what to call with each count."""
+    with _bar(title) if sys.stderr.isatty() else nullcontext(_lines()) as draw:
+        yield Shown(draw, title)
 
 
-def _bar(title: str) -> Iterator[Callable[[Count], None]]:
+@contextmanager
+def _bar(title: str) -> Iterator[Callable[[str, Count], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -68,22 +82,26 @@ def _bar(title: str) -> Iterator[Callable[[Count], None]]:
         transient=True,
     ) as shown:
         task = shown.add_task(title, total=None, note="")
-        yield lambda count: shown.update(
-            task, completed=count.done, total=count.total, note=note(count)
+        yield lambda title, count: shown.update(
+            task,
+            description=title,
+            completed=count.done,
+            total=count.total,
+            note=note(count),
         )
 
 
-def _lines(title: str) -> Iterator[Callable[[Count], None]]:
+def _lines() -> Callable[[str, Count], None]:
     last = time.monotonic()
 
-    def line(count: Count) -> None:
+    def line(title: str, count: Count) -> None:
         nonlocal last
         if time.monotonic() - last >= EVERY:
             last = time.monotonic()
             of = f" of {count.total}" if count.total is not None else ""
             print(f"{title}: {count.done}{of}; {note(count)}", file=sys.stderr, flush=True)
 
-    yield line
+    return line
 
 
 def note(count: Count) -> str:
