@@ -162,6 +162,30 @@ def test_two_pictures_stand_with_their_own_question():
     assert len({member.picture for member in couple.shown[0].members} - {""}) == 2
 
 
+def test_an_edit_without_a_pair_stands_beside_the_words_of_its_original():
+    rows = [
+        {"pair": "", "role": "edited", "right": True, "original_question": "Is the dog in?"},
+        {"pair": "", "role": "original", "right": True, "original_question": ""},
+    ]
+    run = of(rows, cuts=())
+    run = replace(run, outcomes=run.outcomes.with_columns(question=pl.lit("Is the cat in?")))
+    found = section([run, replace(run, model="p/two")], [])
+    assert found is not None
+    assert found.values["couples"] == []
+    (alone,) = found.values["alone"]
+    assert [member.pieces[1] for member in alone.members] == [("dog", True), ("cat", True)]
+    assert [row[0] for row in alone.rows] == [None, None]
+    assert "Edits without a pair" in render([run])
+
+
+def test_a_pair_that_the_first_run_lacks_is_left_out():
+    rows = [*pair("a", True, True), *pair("b", True, True)]
+    less, more = of(rows[:2]), of(rows, "p/two")
+    (couple,) = couples(less, more)
+    assert [one.name for one in couple.shown] == ["a"]
+    assert [counted.pairs for counted in couple.whole] == [1, 2]
+
+
 def test_the_changed_words_are_marked():
     one, other = changed_words("What colour is the dog?", "What colour is the red cat?")
     assert one == [("What colour is the ", False), ("dog", True), ("?", False)]

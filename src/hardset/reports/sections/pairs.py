@@ -26,6 +26,7 @@ COUPLES = (("original", "edited"), ("POS", "NEG"))
 _CELLS = ("both", "first_only", "second_only", "neither")
 _EDITS = {"O": "object", "R": "relation", "A": "attribute"}  # what the letters of an edit mean
 _MOST = 18  # pairs shown of each couple of roles
+_FIRST = 6  # edits without a pair that are shown
 _WORD = re.compile(r"(?:\w+|[^\w\s])\s*|\s+")  # a word or mark, with the space behind it
 
 
@@ -83,7 +84,7 @@ class Pair:
     why: str
     picture: str
     members: Sequence[Member]
-    rows: Sequence[Sequence[Told]]
+    rows: Sequence[Sequence[Told | None]]
 
 
 @dataclass(frozen=True)
@@ -99,17 +100,17 @@ class Couple:
 
 
 def section(runs: Sequence[RunView], sample: Sequence[Shown]) -> Section | None:
-    """Lay the pairs out; None where no run has a sound one."""
+    """Lay the pairs out; None where no run has a sound one, nor an edit of a known original."""
     if not all({"pair", "role", "right"} <= set(run.outcomes.columns) for run in runs):
         return None
     frames = [run.outcomes.filter(pl.col("pair").fill_null("") != "") for run in runs]
     found = [_couple(runs, frames, sample, roles) for roles in _couples(frames[0])]
     couples = [couple for couple in found if couple is not None]
-    if not couples:
+    alone = _alone(runs, sample)
+    if not couples and not alone:
         return None
-    return Section(
-        anchor="pairs", title="Pairs", template="pairs.html", values={"couples": couples}
-    )
+    values = {"couples": couples, "alone": alone}
+    return Section(anchor="pairs", title="Pairs", template="pairs.html", values=values)
 
 
 def _couples(frame: pl.DataFrame) -> Iterator[tuple[str, str]]:
@@ -218,7 +219,8 @@ def _picked(
     chance = (pl.col("first_index") + 1) * 2654435761 % 4294967291  # fixed for all time
     has_picture = pl.col("first_index").is_in(pictured) | pl.col("second_index").is_in(pictured)
     return (
-        rows.sort("run")
+        rows.join(sound[0].select("pair"), on="pair", how="semi")
+        .sort("run")
         .group_by("pair")
         .agg(
             pl.col("first_index", "second_index", "kind").first(),
@@ -294,6 +296,40 @@ def _pair(
             if set(indices) <= run.keys()
         ],
     )
+
+
+def _alone(runs: Sequence[RunView], sample: Sequence[Shown]) -> list[Pair]:
+    """Lay some edits out that have no pair, beside the text of the question they were made from."""
+    frame = runs[0].outcomes
+    if "original_question" not in frame.columns:
+        return []
+    told = (pl.col("original_question") != "") & (pl.col("pair").fill_null("") == "")
+    indices = frame.filter(told)["index"].unique(maintain_order=True).head(_FIRST).to_list()
+    rows = [_rows(run.outcomes, indices) for run in runs]
+    names, shown = short_names(runs), {one.index: one for one in sample}
+    found = []
+    for index in indices:
+        row, one = rows[0][index], shown.get(index)
+        before, after = changed_words(row["original_question"], row.get("question") or "")
+        found.append(
+            Pair(
+                name=row.get("item") or str(index),
+                kind="",
+                altered=one.item.altered if one else "",
+                why=one.item.explanation if one else "",
+                picture=_picture(one),
+                members=[
+                    Member("original, not asked", before, "", ""),
+                    Member(row["role"] or "edited", after, _gold(row, one), ""),
+                ],
+                rows=[
+                    [None, _told(i, names[i], run[index])]
+                    for i, run in enumerate(rows)
+                    if index in run
+                ],
+            )
+        )
+    return found
 
 
 def _told(model: int, name: str, row: Mapping[str, Any]) -> Told:
