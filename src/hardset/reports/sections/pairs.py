@@ -319,7 +319,7 @@ def _alone(runs: Sequence[RunView], sample: Sequence[Shown]) -> list[Pair]:
                 why=one.item.explanation if one else "",
                 picture=_picture(one),
                 members=[
-                    Member("original, not asked", before, "", ""),
+                    Member("original, the words only", before, "", ""),
                     Member(row["role"] or "edited", after, _gold(row, one), ""),
                 ],
                 rows=[
