@@ -103,7 +103,7 @@ class Run:
         Raises:
             ValueError: the run was interrupted, so there is nothing to lay out.
         """
-        from hardset.metrics import tally
+        from hardset.metrics import JUDGE, tally
         from hardset.reports.runs import RunView
 
         if self.outcomes is None:
@@ -119,7 +119,7 @@ class Run:
             outcomes=self.outcomes,
             notices=[*self.benchmark.notices, *self.notices],
             headline=self.benchmark.headline,
-            readings=(*self.benchmark.readings, *(["judge"] if self.verdicts else [])),
+            readings=(*self.benchmark.readings, *([JUDGE] if self.verdicts else [])),
             cuts=self.benchmark.cuts,
         )
 

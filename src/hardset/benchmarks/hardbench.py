@@ -22,6 +22,11 @@ So beside them stand, over all rows:
 by edit, by source of the image and by wording of the prompt. Rows that share a pair or an image
 are one cluster of every interval. Always refusing has paired accuracy 0. Where replies come with
 a confidence, selective prediction is measured too.
+
+Who decides. The rules of this program do (reading `default`), and with a judge, as in the paper, a
+text model too (reading `judge`): was the reply a refusal, asked of every row, and does it match the
+reference, asked of answerable ones. A row without the verdict it needs is in none of the judge's
+rates; how many there are is said beside them.
 """
 
 from __future__ import annotations
@@ -80,6 +85,7 @@ class HARDBench(Benchmark):
     paper = "https://huggingface.co/datasets/hyeminboo/HARDBench"
     hub = Hub("hyeminboo/HARDBench", licence=LICENCE)
     image_sources: ClassVar[Mapping[str, ImageSource]] = IMAGES
+    rubrics: ClassVar[Sequence[str]] = ("refused", "matches-reference")
     headline: ClassVar[Sequence[str]] = (
         "paired accuracy",
         "answerable accuracy",
@@ -148,7 +154,10 @@ class HARDBench(Benchmark):
     @classmethod
     def rates(cls, outcomes: pl.DataFrame) -> Iterator[Measurable]:
         """Declare the authors' rates and the honest ones, for every reading that there is."""
+        import polars as pl
+
         from hardset.metrics import (
+            JUDGE,
             Rates,
             connected,
             pair_cells,
@@ -156,15 +165,18 @@ class HARDBench(Benchmark):
             paired_accuracy,
             published_ratios,
             refusal_ratios,
+            verdicts_given,
         )
         from hardset.metrics.selective import CONFIDENCE, Selective
 
         columns = ("edit", "data_source", "wording")
         cuts = ((), *((column,) for column in columns))
-        rows = outcomes.with_columns(connected(outcomes, ["pair", "sha256"]))
-        for reading in cls.readings:
+        every = outcomes.with_columns(connected(outcomes, ["pair", "sha256"]))
+        judged = [JUDGE] if f"{JUDGE}_state" in outcomes.columns else []
+        for reading in (*cls.readings, *judged):
             which = "" if reading == cls.readings[0] else reading
             right = f"{which}_right" if which else "right"
+            rows = every.filter(pl.col(right).is_not_null())
             pairs = pair_up(
                 rows, first="original", second="edited", columns=[right], keep=["cluster", *columns]
             )
@@ -172,6 +184,10 @@ class HARDBench(Benchmark):
             each = [*refusal_ratios(which), *published_ratios(which)]
             for frame, ratios in ((pairs.sound, both), (rows, each)):
                 yield Rates(frame=frame, ratios=ratios, cluster="cluster", by=cuts, reading=reading)
+            if reading == JUDGE:
+                yield Rates(
+                    frame=every, ratios=[verdicts_given()], cluster="cluster", reading=reading
+                )
             if CONFIDENCE in rows.columns:
                 yield Selective(
                     frame=rows, cluster="cluster", by=cuts, reading=reading, prefix=which

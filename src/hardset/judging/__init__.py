@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from hardset.judging.rubric import Rubric, load, render
-from hardset.judging.ruling import READING, rule
+from hardset.judging.ruling import rule
 from hardset.judging.verdict import read_true_false
 from hardset.judging.verdicts import Verdicts, judge
 
 __all__ = [
-    "READING",
     "Rubric",
     "Verdicts",
     "judge",

@@ -5,10 +5,9 @@ from __future__ import annotations
 import polars as pl
 
 from hardset.judging.verdicts import Verdicts
+from hardset.metrics import JUDGE
 from hardset.records import State
 
-READING = "judge"
-"""The name of the reading that a judge gives: the columns `judge_state`, `judge_right`, ..."""
 REFUSED, MATCHES = "refused", "matches-reference"
 
 
@@ -60,8 +59,8 @@ def rule(outcomes: pl.DataFrame, verdicts: Verdicts) -> pl.DataFrame:
         *(verdicts.columns[name].alias(f"verdict_{name}") for name in verdicts.columns.columns),
         verdicts.due[REFUSED].alias("verdict_due"),
     ).with_columns(
-        state.alias("judge_state"),
-        pl.lit("").alias("judge_answer"),
-        said.alias("judge_rule"),
-        right.alias("judge_right"),
+        state.alias(f"{JUDGE}_state"),
+        pl.lit("").alias(f"{JUDGE}_answer"),
+        said.alias(f"{JUDGE}_rule"),
+        right.alias(f"{JUDGE}_right"),
     )

@@ -13,7 +13,7 @@ from hardset.metrics.pairs import (
     robustness_accuracy,
     two_by_two,
 )
-from hardset.metrics.rates import accuracy, in_state
+from hardset.metrics.rates import JUDGE, accuracy, in_state
 from hardset.metrics.ratios import Measurable, Rates, Ratio, estimate
 from hardset.metrics.refusal import (
     answerable_accuracy,
@@ -23,11 +23,13 @@ from hardset.metrics.refusal import (
     refusal_precision,
     refusal_ratios,
     refusal_recall,
+    verdicts_given,
 )
 from hardset.metrics.selective import Selective
 from hardset.metrics.states import count_states, tally
 
 __all__ = [
+    "JUDGE",
     "Measurable",
     "Pairs",
     "Rates",
@@ -52,5 +54,6 @@ __all__ = [
     "robustness_accuracy",
     "tally",
     "two_by_two",
+    "verdicts_given",
     "wilson",
 ]

@@ -7,6 +7,9 @@ import polars as pl
 from hardset.metrics.ratios import Ratio
 from hardset.records import State
 
+JUDGE = "judge"
+"""The reading that a judge gives: its columns are null where a verdict is missing."""
+
 
 def columns(reading: str = "") -> tuple[str, str]:
     """Name the outcome columns (state, right) of a reading; "" is the headline's."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from hardset.metrics.rates import columns
+from hardset.metrics.rates import JUDGE, columns
 from hardset.metrics.ratios import Ratio
 from hardset.records import State
 
@@ -90,15 +90,19 @@ def published_ratios(reading: str = "") -> list[Ratio]:
     Source: the HARDBench authors' evaluation code.
     """
     told = pl.col("reply").fill_null("").str.strip_chars() != ""
-    _, right = columns(reading)
+    _, right_column = columns(reading)
+    right, says_no = pl.col(right_column), _refused(reading)
+    if reading == JUDGE:  # the verdicts as they are: a reply may be both, and one cut off is judged
+        says_no = pl.col("verdict_refused").fill_null(False)
+        right = pl.col("verdict_matches-reference").fill_null(False)
     answerable, unanswerable = told & _answerable(), told & ~_answerable()
-    refused = told & _refused(reading)
+    refused = told & says_no
     caught = unanswerable & refused
     left_out = "rows with an empty reply left out (HARDBench's code)"
     return [
         Ratio(
             name="acc",
-            top=answerable & pl.col(right),
+            top=answerable & right,
             bottom=answerable,
             about=f"right answers / answerable rows; {left_out}",
         ),
@@ -128,6 +132,18 @@ def published_ratios(reading: str = "") -> list[Ratio]:
             f"/ rows; {left_out}",
         ),
     ]
+
+
+def verdicts_given(name: str = "verdicts given") -> Ratio:
+    """Rows whose verdicts the judge gave, over the rows that it was asked about."""
+    due = pl.col("verdict_due")
+    return Ratio(
+        name=name,
+        top=due & pl.col(f"{JUDGE}_state").is_not_null(),
+        bottom=due,
+        about="rows with every verdict they need / rows the judge was asked about; the others are "
+        "in none of its rates",
+    )
 
 
 def _answerable() -> pl.Expr:
