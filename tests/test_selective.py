@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardset.metrics.ranked import bins, curve, figures, rank
+from hardset.metrics.ranked import bins, calibration_gaps, coarse, curve, figures, rank
 from hardset.metrics.selective import Selective, ranked_answers, resample, second_half
 
 RISKS = (0.01, 0.05, 0.1, 0.2, 0.25, 0.4)
@@ -28,7 +28,7 @@ def ranked(answers, *, never=0, second=()):
 def work(answers, *, never=0, second=(), weights=None, bins=15):
     order = ranked(answers, never=never, second=second)
     weights = np.ones((1, len(order.rows))) if weights is None else np.array([weights], float)
-    found = figures(order, weights, RISKS, COSTS, bins)
+    found = figures(order, weights, RISKS, COSTS, calibration_gaps(order, bins))
     return {key: (float(top[0]), float(bottom[0])) for key, (top, bottom) in found.items()}
 
 
@@ -241,6 +241,15 @@ def test_halves_are_equal_and_go_by_the_label():
     assert not (later == np.arange(101) % 2).all()
     again = second_half(labels.gather(list(range(100, -1, -1))))
     assert (again[::-1] == later).all()
+
+
+def test_many_confidences_are_told_apart_in_groups():
+    """Of seven, three are kept: ends at 1/3, 2/3 and all of them, and rows go to the next below."""
+    order = ranked([(i / 7, i % 2 > 0) for i in range(7, 0, -1)])
+    fewer = coarse(order, 3)
+    assert (fewer.confidence * 7).round().tolist() == [5, 5, 5, 3, 3, 1, 1]
+    assert coarse(order, 7) is order
+    assert fewer.right.sum() == order.right.sum()
 
 
 # On a frame

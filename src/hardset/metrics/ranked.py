@@ -78,6 +78,20 @@ def rank(
     )
 
 
+def coarse(ranked: Ranked, most: int) -> Ranked:
+    """Tie neighbours in the ranking together, so that there are at most so many confidences.
+
+    Resamples of many rows are ranked so: every threshold that is left is one that there was, and
+    of the others each is at most a few rows from one of them.
+    """
+    if len(ranked.ends) <= most:
+        return ranked
+    kept = np.unique(np.linspace(0, len(ranked.ends) - 1, most + 1).round().astype(np.int64)[1:])
+    ends = ranked.ends[kept]
+    tied = ranked.confidence[ends[np.searchsorted(ends, np.arange(len(ranked.right)))]]
+    return rank(tied, ranked.right > 0, ranked.cluster, ranked.rows, ranked.in_second)
+
+
 def _ends(keys: Floats) -> Counts:
     """Find the last position of each value in sorted keys."""
     if not len(keys):
@@ -159,7 +173,7 @@ def run_sums(ranked: Ranked, weights: Floats, part: Half | None = None) -> Sums:
 
 
 def figures(
-    ranked: Ranked, weights: Floats, risks: Sequence[float], costs: Sequence[float], number: int
+    ranked: Ranked, weights: Floats, risks: Sequence[float], costs: Sequence[float], gaps: Floats
 ) -> dict[tuple[str, float], Fraction]:
     """Work every figure out under each row of weights.
 
@@ -168,7 +182,7 @@ def figures(
         weights: how often each cluster counts, whole numbers, (resamples, clusters).
         risks: the risks to give the coverage at.
         costs: of a wrong answer, for the effective reliability.
-        number: of bins.
+        gaps: what `calibration_gaps` found.
 
     Returns:
         By name and parameter (0 where there is none).
@@ -177,7 +191,7 @@ def figures(
     found = {("aurc", 0.0): aurc(sums)}
     found |= {("coverage", risk): coverage_at(sums, risk) for risk in risks}
     found |= {("phi", cost): one for cost, one in phi(ranked, weights, costs).items()}
-    found["ece", 0.0] = ece(ranked, weights, number)
+    found["ece", 0.0] = ece(weights, gaps, sums)
     found["auroc", 0.0] = auroc(sums)
     return found
 
@@ -227,14 +241,16 @@ def auroc(sums: Sums) -> Fraction:
     return pairs, (answers - wrong) * wrong
 
 
-def ece(ranked: Ranked, weights: Floats, number: int) -> Fraction:
-    """Expected calibration error: bins' |mean confidence - accuracy|, weighted by their answers."""
-    clusters = len(ranked.rows)
+def calibration_gaps(ranked: Ranked, number: int) -> Floats:
+    """Sum confidence minus right in each of so many bins of each cluster, (clusters, bins)."""
     cell = ranked.cluster * number + _bin(ranked.confidence, number)
-    gaps = np.bincount(cell, ranked.confidence - ranked.right, minlength=clusters * number)
-    answers = np.bincount(ranked.cluster, minlength=clusters)
-    gap = np.abs(weights @ gaps.reshape(clusters, number)).sum(axis=1)
-    return gap, weights @ answers.astype(np.float64)
+    gaps = np.bincount(cell, ranked.confidence - ranked.right, len(ranked.rows) * number)
+    return gaps.astype(np.float64).reshape(len(ranked.rows), number)
+
+
+def ece(weights: Floats, gaps: Floats, sums: Sums) -> Fraction:
+    """Expected calibration error: bins' |mean confidence - accuracy|, weighted by their answers."""
+    return np.abs(weights @ gaps).sum(axis=1), sums.total[0]
 
 
 def phi(ranked: Ranked, weights: Floats, costs: Sequence[float]) -> dict[float, Fraction]:

@@ -30,7 +30,7 @@ import polars as pl
 
 from hardset.metrics.bootstrap import Floats, generator, percentiles
 from hardset.metrics.interval import wilson
-from hardset.metrics.ranked import Fraction, Ranked, figures, rank
+from hardset.metrics.ranked import Fraction, Ranked, calibration_gaps, coarse, figures, rank
 from hardset.metrics.rates import columns
 from hardset.metrics.ratios import BOOTSTRAP, LEVEL, WILSON_CLUSTERS, Rates, Ratio
 from hardset.records import Metric, State
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 CONFIDENCE = "confidence"
 KNOWN = "confidence known"
 MOST_DRAWS = 1_000  # resamples: each ranks all rows anew
+MOST_RANKS = 4_096  # confidences that a resample tells apart; the figures themselves all
 _CHUNK = 1 << 18  # weights of answers held at a time
 BASIC = f"{BOOTSTRAP} (basic)"
 LABEL, _RIGHT, _SURE = "\0label", "\0right", "\0sure"  # names no outcome column has
@@ -127,7 +128,7 @@ class Selective:
         """Work everything out, overall and in every slice, with 95 % intervals.
 
         The intervals are percentiles of a cluster bootstrap of at most `MOST_DRAWS` resamples,
-        in each of which the thresholds are chosen anew.
+        in each of which the thresholds are chosen anew, among `MOST_RANKS` of them.
         """
         draws = min(draws, MOST_DRAWS)
         found = [
@@ -189,11 +190,13 @@ class Selective:
         """Work a slice's figures out, with their intervals."""
         ranked = ranked_answers(rows)
         clusters = len(ranked.rows)
-        whole = self.figures(ranked, np.ones((1, clusters)))
+        gaps = calibration_gaps(ranked, self.bins)
+        whole = self.figures(ranked, np.ones((1, clusters)), gaps)
         drawn: Mapping[Key, Fraction] = whole
         if clusters:
+            fewer = coarse(ranked, MOST_RANKS)
             drawn = in_parts(
-                lambda size, rng: self.figures(ranked, resample(clusters, size, rng)),
+                lambda size, rng: self.figures(fewer, resample(clusters, size, rng), gaps),
                 max(clusters, len(ranked.right)),
                 draws,
                 generator(seed, f"selective {self.prepend}", cut),
@@ -203,9 +206,9 @@ class Selective:
             for key, fraction in whole.items()
         }
 
-    def figures(self, ranked: Ranked, weights: Floats) -> Mapping[Key, Fraction]:
+    def figures(self, ranked: Ranked, weights: Floats, gaps: Floats) -> Mapping[Key, Fraction]:
         """Work every figure out under each row of cluster weights."""
-        return figures(ranked, weights, self.risks, self.costs, self.bins)
+        return figures(ranked, weights, self.risks, self.costs, gaps)
 
     def _metric(
         self, key: Key, fraction: Fraction, drawn: Fraction, cut: dict[str, str], clusters: int

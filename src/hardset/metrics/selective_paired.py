@@ -16,8 +16,15 @@ import polars as pl
 from hardset.metrics.bootstrap import Counts, Floats, generator
 from hardset.metrics.clusters import connected
 from hardset.metrics.paired import Difference, beside, by_resampling
-from hardset.metrics.ranked import Fraction, Ranked
-from hardset.metrics.selective import LABEL, MOST_DRAWS, in_parts, ranked_answers, resample
+from hardset.metrics.ranked import Fraction, Ranked, calibration_gaps, coarse
+from hardset.metrics.selective import (
+    LABEL,
+    MOST_DRAWS,
+    MOST_RANKS,
+    in_parts,
+    ranked_answers,
+    resample,
+)
 
 if TYPE_CHECKING:
     from hardset.metrics.selective import Key, Selective
@@ -80,10 +87,13 @@ def _drawn(
     if not clusters:
         return {}, 0
 
+    fewer = coarse(one, MOST_RANKS), coarse(two, MOST_RANKS)
+    gaps = calibration_gaps(one, first.bins), calibration_gaps(two, second.bins)
+
     def figures(size: int, own: np.random.Generator) -> Mapping[Key, Fraction]:
         weights = resample(clusters, size, own)
-        before = first.figures(one, weights[:, in_one])
-        after = second.figures(two, weights[:, in_two])
+        before = first.figures(fewer[0], weights[:, in_one], gaps[0])
+        after = second.figures(fewer[1], weights[:, in_two], gaps[1])
         shared = before.keys() & after.keys()
         return {key: (_ratio(after[key]) - _ratio(before[key]), np.ones(size)) for key in shared}
 
