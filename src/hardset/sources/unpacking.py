@@ -16,30 +16,32 @@ from hardset.errors import UsageError
 
 
 def match(wanted: Iterable[str], there: Iterable[str]) -> dict[str, str]:
-    """Return, for each wanted path, the one path there that ends as it does.
+    """Return, for each wanted path, the one path there that is it, or ends as it does.
 
     Data sets move: the folders before an image's name may be other ones, or missing. So the
-    longest end of a wanted path that exactly one path there has is taken, the bare file name last,
-    and that only if no other wanted path has the same: else two images would become one.
+    longest end of a wanted path that any path there has is looked for. It counts if only one has
+    it, and if that one answers to no other wanted path as well: no two images become one.
     """
-    wanted = list(dict.fromkeys(wanted))
     by_name: dict[str, list[str]] = defaultdict(list)
     for path in there:
         by_name[PurePosixPath(path).name].append(path)
-    sharing: dict[str, int] = defaultdict(int)
-    for path in wanted:
-        sharing[PurePosixPath(path).name] += 1
-    found = {}
-    for path in wanted:
-        name = PurePosixPath(path).name
+    claims: dict[str, dict[tuple[int, int], list[str]]] = defaultdict(lambda: defaultdict(list))
+    for path in dict.fromkeys(wanted):
         parts = PurePosixPath(path).parts
         for start in range(len(parts)):
             end = "/".join(parts[start:])
-            same = [p for p in by_name.get(name, ()) if p == end or p.endswith(f"/{end}")]
+            same = [p for p in by_name.get(parts[-1], ()) if p == end or p.endswith(f"/{end}")]
+            if end in same:
+                same = [end]
+            if len(same) == 1:
+                claims[same[0]][start - len(parts), start].append(path)
             if same:
-                if len(same) == 1 and (start < len(parts) - 1 or sharing[name] == 1):
-                    found[path] = same[0]
                 break
+    found = {}
+    for at, by_rank in claims.items():
+        closest = by_rank[min(by_rank)]  # that share most parts with it, and have least besides
+        if len(closest) == 1:
+            found[closest[0]] = at
     return found
 
 
