@@ -160,7 +160,7 @@ def test_gits_own_name_of_a_file_is_its_digest(tmp_path):
     assert "sha256" in _differs(path, Listed("x", 6, sha256="0" * 64))
 
 
-def test_a_record_that_was_cut_short_is_asked_for_again(tmp_path, monkeypatch):
+def test_a_damaged_record_is_asked_for_again_at_the_same_commit(tmp_path, monkeypatch):
     from hardset.sources import downloads
 
     monkeypatch.setenv("HARDSET_CACHE", str(tmp_path))
@@ -179,7 +179,7 @@ def test_a_record_that_was_cut_short_is_asked_for_again(tmp_path, monkeypatch):
     record.write_bytes(record.read_bytes()[:20])
     assert downloads.listing(HUB, "main") == first
     assert downloads.listing(HUB, "main", update=True) == first
-    assert asked == ["main"] * 3
+    assert asked == ["main", "c" * 40, "main"]
 
 
 # Images -----------------------------------------------------------------------------------------

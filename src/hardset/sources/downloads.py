@@ -65,19 +65,20 @@ def listing(hub: Hub, revision: str, *, update: bool = False) -> Listing:
     """
     folder = _records(hub)
     name = folder / f"{quote(revision, safe='')}.revision"
+    asked = revision
     if not update and name.is_file():
-        remembered = folder / f"{name.read_text(encoding='utf-8').strip()}.json"
+        asked = name.read_text(encoding="utf-8").strip() or revision
+        remembered = folder / f"{asked}.json"
         if remembered.is_file():
             try:
                 return msgspec.json.decode(remembered.read_bytes(), type=Listing)
             except msgspec.DecodeError:
-                remembered.unlink()  # cut short by a full disk: asked again below
+                remembered.unlink()  # damaged: the same commit is asked for again
     with _quiet():
-        found = _ask(hub, revision)
+        found = _ask(hub, asked)
     _write(folder / f"{found.commit}.json", msgspec.json.encode(found))
-    _write(name, found.commit.encode())
-    if revision != found.commit:
-        _write(folder / f"{found.commit}.revision", found.commit.encode())
+    for each in {revision, found.commit}:
+        _write(folder / f"{quote(each, safe='')}.revision", found.commit.encode())
     return found
 
 

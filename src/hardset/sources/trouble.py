@@ -49,7 +49,7 @@ def explain(error: Exception, hub: Hub, revision: str) -> UsageError:
         return UsageError(
             f"{hub.repo} is not on this machine and HF_HUB_OFFLINE forbids to fetch it: {INSTEAD}"
         )
-    if caused(errors.GatedRepoError):
+    if caused(errors.GatedRepoError) or (hub.gated and status in (401, 403)):
         return UsageError(_gated(hub, page, bool(get_token())))
     if caused(errors.RevisionNotFoundError):
         return UsageError(
