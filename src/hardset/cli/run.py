@@ -69,12 +69,12 @@ def run(
     Examples:
 
     - `hardset run scenes -m local/scout -m baseline/always-refuse`
-    - `hardset run mmr --data MMR-benchmark.json --images mmr/ -m openai/gpt-4o`
+    - `hardset run mmr -m openai/gpt-4o` (after `hardset fetch mmr --images`)
     - `hardset run mmr --data MMR-benchmark.json --blind -m llama/smollm2`
     - `hardset run mmr --data MMR-benchmark.json --images mmr/ -m my-model
       --base-url http://localhost:8000/v1`
 
-    Exit status: 0 every row has an outcome; 3 some rows failed; 2 the command or the data cannot
+    Exit status: 0 every row has an outcome; 3 some rows failed, or lack a verdict; 2 the command or the data cannot
     be used as given; 130 interrupted (the same command resumes).
 
     Parameters
@@ -84,7 +84,8 @@ def run(
     model
         `provider/model`, as often as you like; `hardset list` shows the providers.
     data
-        The benchmark's data file, where it needs one.
+        A file, a folder, or a data set on the Hugging Face hub (`owner/name`, `owner/name@commit`),
+        instead of the benchmark's published set.
     images
         The folder its image paths start from.
     option
@@ -216,7 +217,7 @@ def run(
         sys.stdout.flush()
     with nobody_listening():
         _say_what_failed(finished)
-    return FAILED_ROWS if any(done.failed for done in finished) else 0
+    return FAILED_ROWS if any(done.failed or done.unjudged for done in finished) else 0
 
 
 @runtime_checkable
@@ -236,9 +237,9 @@ def _say_what_failed(finished: list[Run]) -> None:
             why += f"; and {sum(count for _, count in rest)} for other reasons, see {done.folder}"
         if done.stopped and done.stopped not in why:
             tell(f"{done.model}: asking stopped early: {done.stopped}")
-        if done.verdicts is not None and done.verdicts.missing:
+        if done.verdicts is not None and done.unjudged:
             reasons = "; ".join(f"{n} x {reason}" for reason, n in done.verdicts.failures.items())
-            tell(f"{done.model}: {done.verdicts.missing} verdicts are missing: {reasons}")
+            tell(f"{done.model}: {done.unjudged} verdicts are missing: {reasons}")
         if done.settings.confidence and "confidence" not in done.columns:
             tell(f"{done.model}: no reply had a confidence, so none is measured")
         if done.failed:
