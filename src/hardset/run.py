@@ -128,6 +128,11 @@ class Run:
         """How many rows failed."""
         return sum(count for _, count in self.reasons())
 
+    @property
+    def unjudged(self) -> int:
+        """How many verdicts were due from the judge, if there is one, and are not there."""
+        return self.verdicts.missing if self.verdicts else 0
+
 
 def walk(benchmark: Benchmark, settings: Settings) -> Iterator[tuple[Item, Prompt]]:
     """Yield every item with every repeat's prompt, in the one fixed order of the run."""
