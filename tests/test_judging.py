@@ -107,11 +107,6 @@ PAIRS = [
     ("boats", "cars", "5"),
     ("hats", "wigs", "1"),
 ]
-    ("dogs", "cats", "3"),
-    ("cups", "forks", "2"),
-    ("boats", "cars", "5"),
-    ("hats", "wigs", "1"),
-]
 
 
 def data(folder: Path) -> Path:
