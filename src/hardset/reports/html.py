@@ -21,7 +21,7 @@ from markupsafe import Markup
 
 from hardset.reports import view
 from hardset.reports.cards import cards
-from hardset.reports.runs import RunView, Shown, cuts
+from hardset.reports.runs import RunView, Shown, cuts, told_apart
 from hardset.reports.sections import sections
 from hardset.reports.text import visible
 
@@ -62,6 +62,7 @@ def render(runs: Sequence[RunView], sample: Sequence[Shown] = ()) -> str:
     """Make the page; see `write_report`."""
     if not runs:
         raise ValueError("a report needs at least one run")
+    runs = told_apart(runs)
     script = template_text("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     laid_out = cards(runs, sample)

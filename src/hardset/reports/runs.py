@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from hardset.records import Item, Metric
@@ -102,7 +102,33 @@ def how_asked(run: RunView) -> tuple[str, ...]:
         *(f"{name} {value}" for name, value in given.items() if name not in plain),
         *([f"the first {said['limit']:,} items only"] if said.get("limit") else []),
         *([f"{said['repeats']} repeats"] if said.get("repeats", 1) > 1 else []),
+        *([] if _greedy(run) else [sampled(run)]),
     )
+
+
+def _greedy(run: RunView) -> bool:
+    return (run.manifest.get("sampling") or {}).get("temperature", 0) == 0
+
+
+def sampled(run: RunView) -> str:
+    """Say how a run was sampled: "temperature 0.7, top-p 0.95"."""
+    said = run.manifest.get("sampling") or {}
+    heat, top_p = said.get("temperature"), said.get("top_p")
+    warm = "the provider's own temperature" if heat is None else f"temperature {heat:g}"
+    return warm if top_p is None else f"{warm}, top-p {top_p:g}"
+
+
+def told_apart(runs: Sequence[RunView]) -> Sequence[RunView]:
+    """Name runs of one model by how they were sampled, where that differs: greedy and sampled."""
+    named = []
+    for run in runs:
+        same = [other for other in runs if other.model == run.model]
+        if len({sampled(other) for other in same}) > 1:
+            warm = [other for other in same if not _greedy(other)]
+            how = "sampled" if len({sampled(other) for other in warm}) == 1 else sampled(run)
+            run = replace(run, model=f"{run.model}, {'greedy' if _greedy(run) else how}")
+        named.append(run)
+    return named
 
 
 def cuts(runs: Sequence[RunView]) -> list[str]:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from hardset.records import Metric
 from hardset.reports.numbers import fraction, interval, percent
-from hardset.reports.runs import RunView, cuts, how_asked, leading, side_by_side
+from hardset.reports.runs import RunView, cuts, how_asked, leading, side_by_side, told_apart
 from hardset.reports.text import visible
 
 _PIPE_WIDTH = 200  # a pipe has no width; rich would fold everything into 80 columns
@@ -30,6 +30,7 @@ def show(runs: Sequence[RunView], console: Console | None = None, *, by_cut: boo
     console = console or _Console()
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = max(_PIPE_WIDTH, console.width)
+    runs = told_apart(runs)
     console.width = max(_LEAST_WIDTH, console.width)  # folded lines are ugly, lost digits are wrong
     for table in tables(runs, console.encoding, console.width, by_cut=by_cut):
         console.print(table)

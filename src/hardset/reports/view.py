@@ -72,7 +72,7 @@ def headline(runs: Sequence[RunView]) -> list[Figure]:
             _mark(metric, runs, i)
             for i in range(len(runs))
             for line in found
-            if (metric := line[i])
+            if (metric := line[i]) and not metric.unit  # a track is for shares of 1
         ]
         if marks:
             figures.append(_figure(found, [("", marks)]))
@@ -93,7 +93,7 @@ def by_cut(runs: Sequence[RunView]) -> list[tuple[str, list[Figure]]]:
                 and [column for column, _ in where] == [cut]
                 and reading == runs[0].readings[0]
             ]
-            if found:
+            if found and not any(metric and metric.unit for line in found for metric in line):
                 figures.append(_figure(found, [_group(line, runs, cut) for line in found]))
         if figures:
             sections.append((cut, figures))
