@@ -99,6 +99,7 @@ def how_asked(run: RunView) -> tuple[str, ...]:
     plain = {"data", "images", "blind"}  # `revision` names the data
     return (
         *(["blind: no image was sent"] if blind else []),
+        *(["asked how sure it is"] if said.get("confidence") == "stated" else []),
         *(f"{name} {value}" for name, value in given.items() if name not in plain),
         *([f"the first {said['limit']:,} items only"] if said.get("limit") else []),
         *([f"{said['repeats']} repeats"] if said.get("repeats", 1) > 1 else []),
