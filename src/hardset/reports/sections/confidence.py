@@ -19,6 +19,7 @@ BINS = 15  # as of the calibration error
 _LEAST_TOP = 0.25  # of the risk axis: every mark is on it
 _TOPS = (_LEAST_TOP, 0.5, 1.0)
 _POINTS = 240  # of a line, at most: more are not to be seen
+_STOPS = 30  # thresholds of a line, at most, that are marked each by itself
 _APART = 6.5  # per cent of an axis between two of its labels, at least
 _FEW = 10  # answers in a bin
 _SETTLED = 0.02  # coverage below which the risk of a few rows may leave the axis
@@ -41,6 +42,7 @@ class Line:
     name: str
     points: str  # of a polyline, on a field of 100 by 100
     width: float  # the first lines are wider, so that one below another is seen
+    stops: Sequence[tuple[str, str]]  # each threshold, where there are few
     dots: Sequence[Dot]
     coverages: Sequence[str]
     figures: Sequence[str]  # as `FIGURES` names them
@@ -142,7 +144,8 @@ def _line(model: int, name: str, run: RunView, one: Curve, top: float, width: fl
     kept = np.unique(np.linspace(0, len(one.risk) - 1, _POINTS).round().astype(int))
     kept = kept[: len(one.risk)]
     places = [
-        f"{100 * one.coverage[i]:.2f},{100 - 100 * min(1.0, one.risk[i] / top):.2f}" for i in kept
+        (f"{100 * one.coverage[i]:.2f}", f"{100 - 100 * min(1.0, one.risk[i] / top):.2f}")
+        for i in kept
     ]
     dots, coverages = [], []
     for risk in RISKS:
@@ -161,8 +164,9 @@ def _line(model: int, name: str, run: RunView, one: Curve, top: float, width: fl
     return Line(
         model,
         name,
-        " ".join(places),
+        " ".join(map(",".join, places)),
         width,
+        [(f"{x}%", f"{y}%") for x, y in places] if len(places) <= _STOPS else [],
         dots,
         coverages,
         [_figure(run, figure) for figure in FIGURES],
