@@ -221,7 +221,8 @@ def test_images_of_several_sources_each_by_its_licence(hub, tmp_path):
             info = tarfile.TarInfo(name)
             info.size = len(name)
             archive.addfile(info, io.BytesIO(name.encode()))
-    hub.add("MMInstruction/ArxivQA", {"images.tgz": tar.getvalue(), "a.jsonl": b"{}"})
+    repo = hub.add("MMInstruction/ArxivQA", {"images.tgz": tar.getvalue(), "a.jsonl": b"{}"})
+    repo.licence = "mit"  # changed since: said, not hidden
     done = hardset(tmp_path, hub.url, "fetch", "hardbench", "--images")
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "cache/images/hardbench"
@@ -235,7 +236,7 @@ def test_images_of_several_sources_each_by_its_licence(hub, tmp_path):
     said = done.stdout
     assert "RealX-Bench: 150 of 150 files" in said
     assert "(glowol/RealXBench on the hub, Apache-2.0)" in said
-    assert "(MMInstruction/ArxivQA on the hub, CC-BY-SA-4.0)" in said
+    assert "(MMInstruction/ArxivQA on the hub, CC-BY-SA-4.0; its page states mit)" in said
     assert "(craigwu/vstar_bench on the hub, SA-1B research licence)" in said
     assert "hf download craigwu/vstar_bench --repo-type dataset" in said
     assert f"Put them into {folder / 'VstarBench'}" in said

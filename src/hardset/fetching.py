@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from hardset.errors import UsageError
 from hardset.sources import downloads
 from hardset.sources.hub import Hub, Snapshot, matches, resolve
-from hardset.sources.pictures import ImageSource, pictures_folder, source_of
+from hardset.sources.pictures import ImageSource, pictures_folder, plain_name, source_of
 from hardset.sources.rows import read_rows
 from hardset.sources.unpacking import match, place, unpack
 
@@ -31,13 +31,15 @@ class Pictures:
         folder: where they are put.
         wanted: how many different images the rows name.
         missing: those that are not in the folder, by their paths in the rows.
+        stated: the licence that the source's page states, where it is another than `source` has.
     """
 
     name: str
     source: ImageSource | None
     folder: Path
     wanted: int
-    missing: Sequence[str] = field(default=())
+    missing: Sequence[str] = ()
+    stated: str = ""
 
     @property
     def here(self) -> int:
@@ -83,10 +85,11 @@ def fetch_pictures(
         source = source_of(benchmark.image_sources, name)
         folder = pictures_folder(benchmark.name, name)
         places = {path: folder / path for path in paths}
+        stated = ""
         if source is not None and source.fetchable:
-            _fetch(source, places, update)
+            stated = _fetch(source, places, update)
         missing = [path for path, at in places.items() if not at.is_file()]
-        found.append(Pictures(name, source, folder, len(places), missing))
+        found.append(Pictures(name, source, folder, len(places), missing, stated))
     return found
 
 
@@ -111,11 +114,15 @@ def _inside(name: str) -> bool:
     )
 
 
-def _fetch(source: ImageSource, places: Mapping[str, Path], update: bool) -> None:
-    """Get what is lacking: first as loose files, then out of archives that may hold it."""
+def _fetch(source: ImageSource, places: Mapping[str, Path], update: bool) -> str:
+    """Get what is lacking: first as loose files, then out of archives that may hold it.
+
+    Returns:
+        The licence that the source's page states now, if it is not the one known here.
+    """
     lacking = {path: at for path, at in places.items() if not at.is_file()}
     if not lacking:
-        return
+        return ""
     hub = Hub(source.repo, licence=source.licence)
     listed = downloads.listing(hub, hub.revision, update=update)
     there = [file.path for file in listed.files]
@@ -130,3 +137,5 @@ def _fetch(source: ImageSource, places: Mapping[str, Path], update: bool) -> Non
         (file,) = downloads.download(hub, listed, [archive])
         for path in unpack(file, archive, lacking):
             del lacking[path]
+    same = plain_name(listed.licence) == plain_name(source.licence)
+    return "" if same else listed.licence

@@ -91,7 +91,7 @@ def _line(found: Pictures) -> str:
     if source is None:
         return f"images:   {name}: {_files(found.wanted)}; who publishes them is not known here"
     said = f"images:   {name}: {found.here:,} of {_files(found.wanted)} in {found.folder} "
-    said += f"({source.how()})"
+    said += f"({source.how()}{f'; its page states {found.stated}' if found.stated else ''})"
     if not found.missing:
         return said
     if source.fetchable:
