@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardset.metrics import Ratio, accuracy, estimate, wilson
+from hardset.metrics import Ratio, accuracy, estimate, refusal_f1, wilson
 from hardset.metrics import bootstrap as boot
 from hardset.metrics.interval import bca, student, wilson_clustered
+from hardset.metrics.repeats import by_item, pass_hat
 
 HIT = Ratio(name="hit", top=pl.col("hit"), bottom=pl.lit(1))
 
@@ -360,6 +361,43 @@ def test_the_seed_moves_the_draws_and_nothing_else_does():
     first = estimate(frame, [HIT], cluster="image")
     assert estimate(frame, [HIT], cluster="image") == first
     assert estimate(frame, [HIT], cluster="image", seed=1) != first
+
+
+# --- coverage (bench/coverage.py has the whole of it) ---------------------------------------
+
+
+def test_intervals_hold_the_truth_and_those_that_ignore_clusters_do_not():
+    # 300 data sets of 40 clusters of 6 unanswerable and 6 answerable rows. A cluster refuses the
+    # ones with a chance from Beta(2, 1), mean 2/3, the others with one from Beta(1, 4), mean 1/5:
+    # refusal F1 = 2 * 2/3 / (2/3 + 1/5 + 1) = 5/7; accuracy with every answer right =
+    # (2/3 + 4/5) / 2 = 11/15. pass^5 of Beta(2, 1) is its fifth moment, 2 / (2 + 5) = 2/7.
+    rng, sets, clusters, rows = np.random.default_rng(8), 300, 40, 6
+    shape = sets, clusters, 2, rows
+    chance = np.stack([rng.beta(2, 1, shape[:2]), rng.beta(1, 4, shape[:2])], axis=2)
+    refused = (rng.random(shape) < chance[..., None]).ravel()
+    at = np.indices(shape).reshape(4, -1)
+    frame = pl.DataFrame(
+        {
+            "set": at[0],
+            "cluster": at[0] * clusters + at[1],
+            "answerable": at[2] == 1,
+            "state": np.where(refused, "abstained", "answered"),
+            "right": refused == (at[2] == 0),
+        }
+    ).with_columns(item=pl.format("{} {}", "cluster", "answerable"))
+    counted = by_item(frame.filter(~pl.col("answerable")), keep=["set"])
+
+    def held(frame, ratio, cluster, truth):
+        found = estimate(frame, [ratio], cluster=cluster, by=[("set",)], draws=500)
+        assert len(found) == sets
+        return sum(m.low <= truth <= m.high for m in found) / sets
+
+    # 95 %, give or take three standard errors of 1.3 %
+    assert held(frame, accuracy(), "cluster", 11 / 15) == pytest.approx(0.95, abs=0.038)
+    assert held(frame, refusal_f1(), "cluster", 5 / 7) == pytest.approx(0.95, abs=0.038)
+    assert held(counted, pass_hat(5), None, 2 / 7) == pytest.approx(0.95, abs=0.038)
+    alone = frame.drop("item")  # every row its own cluster
+    assert held(alone, refusal_f1(), None, 5 / 7) < 0.85
 
 
 # --- laws -----------------------------------------------------------------------------------
