@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 from math import comb, sqrt
+from statistics import NormalDist
 
 import numpy as np
 import polars as pl
@@ -190,6 +191,22 @@ def test_drawn_swaps_come_near_enumeration():
     p, test = flip(steps, draws=20_000)
     assert test == PERMUTATION
     assert p == pytest.approx(enumerated(steps), abs=0.015)  # 4 standard errors of 20,000 draws
+
+
+def test_long_sums_are_worked_out_too():
+    """3,000 clusters of 1 and 3,000 of 2: beyond what is convolved step by step."""
+    before, counts = np.zeros((4, 2)), np.array([1600, 1400, 1450, 1550])
+    after = np.array([(1.0, 0.0), (-1.0, 0.0), (2.0, 0.0), (-2.0, 0.0)])
+    p, test = sign_flip(before, after, counts, 100, np.random.default_rng(0))
+    assert test == EXACT
+    # The sum is 200 - 200 = 0, so every swap is as far out. With 100 more the one way:
+    assert p == 1
+    p, _ = sign_flip(before, after, counts + np.array([100, 0, 0, 0]), 100, None)
+    # sum 100 of variance 3100 + 4 x 3000; sums are even, so half a step is 1
+    z = 99 / sqrt(15_100)
+    assert p == pytest.approx(2 * (1 - NormalDist().cdf(z)), rel=1e-3)
+    p, _ = sign_flip(before, after, np.array([3000, 0, 3000, 0]), 100, None)
+    assert 0 < p <= 1e-12
 
 
 def test_too_many_different_clusters_are_not_swapped():

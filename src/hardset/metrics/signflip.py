@@ -16,7 +16,9 @@ from hardset.metrics.bootstrap import Counts, Floats
 
 EXACT = "exact sign-flip of clusters"
 PERMUTATION = "permutation, runs swapped within clusters"
-_LONGEST = 1 << 13  # steps of a distribution that is worked out, not drawn
+_LONGEST = 1 << 22  # steps of a distribution that is worked out, not drawn
+_SHORT = 1 << 12  # steps up to which it is worked out step by step, else by Fourier's transform
+_GOOD_TO = 1e-12  # what the transform leaves of a p-value
 _WHOLE = 1_000  # coins counted in whole numbers; above, logarithms are exact enough
 _MOST = 2_000  # distinct differences of clusters that are drawn
 _CHUNK = 1 << 18  # counts held at a time
@@ -57,7 +59,7 @@ def sign_flip(
     Returns:
         p and the name of the test; None where there are too many different clusters to draw.
     """
-    steps, differing = _folded(after - before, counts)
+    steps, differing, backward = _folded(after - before, counts)
     if not len(steps):
         return 1.0, EXACT
     if not steps[:, 1].any():
@@ -66,7 +68,8 @@ def sign_flip(
             return p, EXACT
     if len(steps) > _MOST:
         return None, ""
-    return _drawn(before, after, counts, draws, rng), PERMUTATION
+    sides = counts @ before, counts @ after
+    return _drawn(steps, differing, backward, sides, draws, rng), PERMUTATION
 
 
 def holm(ps: Sequence[float | None]) -> list[float | None]:
@@ -96,14 +99,23 @@ def _coins(n: int) -> Floats:
     return found
 
 
-def _folded(steps: Floats, counts: Counts) -> tuple[Floats, Counts]:
-    """Count the clusters by what they differ by, a difference and its opposite as one."""
+def _folded(steps: Floats, counts: Counts) -> tuple[Floats, Counts, Counts]:
+    """Count the clusters by what they differ by, a difference and its opposite as one.
+
+    Returns:
+        The distinct differences; how many clusters differ so, either way; and how many of them
+        the other way round.
+    """
     kept = steps.any(axis=1)
     steps, counts = steps[kept], counts[kept]
     negative = (steps[:, 0] < 0) | ((steps[:, 0] == 0) & (steps[:, 1] < 0))
     steps = np.where(negative[:, None], -steps, steps)
     distinct, which = np.unique(steps, axis=0, return_inverse=True)
-    return distinct, np.bincount(which.ravel(), counts, len(distinct)).astype(np.int64)
+    both, backward = (
+        np.bincount(which.ravel(), weights, len(distinct)).astype(np.int64)
+        for weights in (counts, counts * negative)
+    )
+    return distinct, both, backward
 
 
 def _exact(steps: Floats, counts: Counts, seen: float) -> float | None:
@@ -113,11 +125,12 @@ def _exact(steps: Floats, counts: Counts, seen: float) -> float | None:
     if len(steps) > 1 and sizes @ counts > _LONGEST:
         return None
     # The sum is unit x (2 x heads - all), where a cluster of step s throws s heads at once.
-    heads = np.ones(1)
+    spreads = []
     for size, count in zip(sizes, counts, strict=True):
         spread = np.zeros(size * count + 1)
         spread[::size] = _coins(int(count))
-        heads = np.convolve(heads, spread)
+        spreads.append(spread)
+    heads = _sum_of(spreads)
     every = int(sizes @ counts)
     uneven = abs(round(seen / unit))
     return min(1.0, 2 * float(heads[: (every - uneven) // 2 + 1].sum())) if uneven else 1.0
@@ -135,18 +148,38 @@ def _common(steps: Floats) -> float:
     return common
 
 
+def _sum_of(spreads: Sequence[Floats]) -> Floats:
+    """Give the distribution of a sum of independent whole numbers from 0 up."""
+    length = sum(len(spread) - 1 for spread in spreads) + 1
+    if length <= _SHORT or len(spreads) == 1:
+        found = spreads[0]
+        for spread in spreads[1:]:
+            found = np.convolve(found, spread)
+        return found
+    size = 1 << (length - 1).bit_length()
+    product = np.prod([np.fft.rfft(spread, size) for spread in spreads], axis=0)
+    # Rounding leaves 1e-16 here and there: no probability is reported as less than it is good for.
+    summed: Floats = np.maximum(np.fft.irfft(product, size)[:length], _GOOD_TO / length)
+    return summed
+
+
 def _drawn(
-    before: Floats, after: Floats, counts: Counts, draws: int, rng: np.random.Generator
+    steps: Floats,
+    counts: Counts,
+    backward: Counts,
+    sides: tuple[Floats, Floats],
+    draws: int,
+    rng: np.random.Generator,
 ) -> float:
     """Draw swaps and give p; what was seen is itself one of the possible swaps."""
-    kept = (before != after).any(axis=1)
-    change, many = (after - before)[kept], counts[kept]
-    first, second = counts @ before, counts @ after
+    first, second = sides
     seen = abs(second[0] / second[1] - first[0] / first[1])
-    step = max(1, _CHUNK // len(many))
+    step = max(1, _CHUNK // len(steps))
     extreme = 0
     for start in range(0, draws, step):
-        swapped = rng.binomial(many, 0.5, size=(min(step, draws - start), len(many))) @ change
+        # Of clusters that differ either way, as many are turned the one way as coins fall heads.
+        heads = rng.binomial(counts, 0.5, size=(min(step, draws - start), len(steps)))
+        swapped = (heads - backward) @ steps
         one, two = first + swapped, second - swapped
         defined = (one[:, 1] > 0) & (two[:, 1] > 0)
         difference = np.abs(two[defined, 0] / two[defined, 1] - one[defined, 0] / one[defined, 1])
