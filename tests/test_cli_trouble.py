@@ -37,7 +37,7 @@ def shell(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         (["--retries", "-1"], "retries takes 0 or more"),
         (["--budget", ""], "The budget '' is not a number"),
         (["--budget", "9" * 400], "is not a number"),
-        (["--price", "-1,1"], "--price takes dollars a million tokens"),
+        (["--price", "1,inf"], "--price takes dollars a million tokens"),
         (["--temperature", "nan"], "a number of 0 or more"),
         (["--top-p", "nan"], "above 0, up to 1"),
         (["--max-tokens", "0"], "1 or more"),
