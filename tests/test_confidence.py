@@ -260,12 +260,13 @@ def test_parts_of_a_character_are_put_together():
     assert "\ud83d" not in half[0][0]
 
 
-def test_an_endpoint_that_refuses_them_says_what_to_do():
+@pytest.mark.parametrize("status", [400, 403, 404, 422])
+def test_an_endpoint_that_refuses_them_says_what_to_do(status):
     refused = {"error": {"message": "'logprobs' is not supported with this model", "code": "x"}}
-    with Loopback(faults=[Fault("status", 400, body=refused)]) as server:
+    with Loopback(faults=[Fault("status", status, body=refused)]) as server:
         failure = ask(server, prompt(logprobs=True)).failure
     assert failure.hopeless
-    assert "gives no log-probabilities for 'my/model' (400)" in failure.reason
+    assert f"gives no log-probabilities for 'my/model' ({status})" in failure.reason
     assert "--confidence stated" in failure.reason
 
 
@@ -443,5 +444,7 @@ def test_marks_stand_where_the_coverage_is():
         confidence=pl.Series([1 - i / 10 for i in range(10)]),
     )
     page = render([replace(view, outcomes=rows)])
-    assert page.count('cx="80.00%" cy="100.00%"') == 3  # at most 1, 5 and 10 %
-    assert page.count('cx="100.00%" cy="20.00%"') == 1  # 20 % of an axis that ends at 25 %
+    assert page.count('class="dot m0" cx="80.00%" cy="100.00%"') == 3  # at most 1, 5 and 10 %
+    assert (
+        page.count('class="dot m0" cx="100.00%" cy="20.00%"') == 1
+    )  # 20 % of an axis that ends at 25 %

@@ -91,6 +91,12 @@ def of_error(
         else:
             reason = f"{who} asks for a key ({status}): set {where}"
         return endpoint.failed(reason, hopeless=True)
+    if 400 <= status < 500 and status not in BUSY and "logprobs" in low:
+        return endpoint.failed(
+            f"{who} gives no log-probabilities for {endpoint.model!r} ({status}): run it without "
+            f"--confidence logprobs, or with --confidence stated{said}",
+            hopeless=True,
+        )
     if status == 402 or code in NO_MONEY:
         return endpoint.failed(
             f"{who} says the account has no credit ({status}){said}", hopeless=True
@@ -98,12 +104,6 @@ def of_error(
     if status == 403:
         return endpoint.failed(
             f"{who} forbids {endpoint.model} to the key in {endpoint.key_env} (403){said}",
-            hopeless=True,
-        )
-    if 400 <= status < 500 and status not in BUSY and "logprobs" in low:
-        return endpoint.failed(
-            f"{who} gives no log-probabilities for {endpoint.model!r} ({status}): run it without "
-            f"--confidence logprobs, or with --confidence stated{said}",
             hopeless=True,
         )
     if status in (404, 405) or code in NEVER:
