@@ -55,7 +55,7 @@ _DENIALS = word_set("not no never neither nor cannot without")
 _LITTLE = word_set("is are was were be of in on at to it its this that there he she they his her")
 _HEADED = re.compile(r"^\W*final answer\W*\n\s*(\S[^\n]*)", re.IGNORECASE | re.MULTILINE)
 _CLAUSE = re.compile(
-    r"[,;]?\s+(?:and|but|while|whereas)\s+(?=[^,;]*\b(?:is|are|was|were|has|have)\b)|[,;]\s+"
+    r"[,;]?\s+(?:and|but|while|whereas)\s+(?=[^,;]{0,60}\b(?:is|are|was|were|has|have)\b)|[,;]\s+"
 )
 _PREDICATE = re.compile(r"[^,;:\n]{0,100}?\b(?:is|are|was|were|says|reads)\s+", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\bhow (?:many|much)\b|\bnumber of\b", re.IGNORECASE)
