@@ -12,6 +12,11 @@ What counts:
 - A row without an answer (a refusal, a failure), or whose answer has no confidence, is covered at
   no threshold and stays in every denominator of coverage. The share of answers whose confidence
   is known is given with the rest.
+- The coverage at a risk takes the best threshold of the set that it is told of, as in the paper,
+  which flatters small sets at small risks. The effective reliability is not so: its thresholds
+  are chosen on one half of the clusters and tried on the other, and the halves then changed.
+- A threshold is always one of the confidences that there are, as in the paper's code: where even
+  the surest answers are mostly wrong, the effective reliability is below zero, and not zero.
 - Tied confidences are never parted by a threshold, as in the paper's code; the area under the
   curve, where that code takes tied rows as they come, is the mean over their orders.
 """
@@ -73,7 +78,8 @@ def about(key: Key, bins: int) -> About:
             f"coverage at {100 * number:g} % risk",
             "higher",
             f"the most rows answered / all rows, by a threshold with at most {100 * number:g} % "
-            "of them wrong; ties stay whole (C@R, Whitehead et al. 2022)",
+            "of them wrong; ties stay whole; the best of many thresholds, so too high in small sets "
+            "(C@R, Whitehead et al. 2022)",
         )
     if kind == "phi":
         return About(
