@@ -65,7 +65,9 @@ def pass_at(k: int, name: str = "", *, left_out: int = 0) -> Ratio:
         k,
         name or f"pass@{k}",
         lambda n, c: comb(n, k) - comb(n - c, k),
-        f"chance that at least one of {k} samples is right: 1 - C(n-c,{k})/C(n,{k})",
+        f"chance that at least one of {k} samples is right: 1 - C(n-c,{k})/C(n,{k})"
+        if k > 1
+        else "chance that a sample is right: c/n",
         left_out,
     )
 

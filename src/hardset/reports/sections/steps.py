@@ -111,6 +111,7 @@ def section(runs: Sequence[RunView], sample: Sequence[Shown]) -> Section | None:
             "open": _OPEN,
             "failed": len(failed),
             "several": len(runs) > 1,
+            "reading": runs[0].readings[0] if len(runs[0].readings) > 1 else "",
             "repeated": any(frame["n"].max() != 1 for frame in questions if len(frame)),
         },
     )
