@@ -62,3 +62,17 @@ def test_a_missing_file_and_a_folder(tmp_path: Path):
     (tmp_path / "folder.json").mkdir()
     with pytest.raises(UsageError, match="is a folder"):
         list(read_rows(tmp_path / "folder.json"))
+
+
+def test_json_lines_under_the_name_json_are_read_as_what_they_are(tmp_path: Path):
+    (tmp_path / "pope.json").write_text("\n".join(json.dumps(row) for row in ROWS))
+    assert [row.fields for row in read_rows(tmp_path / "pope.json")] == ROWS
+    (tmp_path / "pope.json").write_text(json.dumps(ROWS[0]) + '\n{"id": ')
+    with pytest.raises(UsageError, match=r"pope.json, line 2 is not JSON"):
+        list(read_rows(tmp_path / "pope.json"))
+
+
+def test_a_cell_may_hold_an_image(tmp_path: Path):
+    (tmp_path / "a.tsv").write_text(f"id\timage\n1\t{'A' * 2**18}\n")
+    ((_, fields),) = read_rows(tmp_path / "a.tsv")
+    assert len(fields["image"]) == 2**18

@@ -25,7 +25,7 @@ class Row(NamedTuple):
 def read_rows(path: Path | str, suffix: str = "") -> Iterator[Row]:
     """Yield the rows of a file, whose type its name tells, or `suffix` instead of its ending.
 
-    `.json` holds a list of objects; `.jsonl` and `.ndjson` an object a line; `.csv` and `.tsv`
+    `.json` holds a list of objects, or an object a line; `.jsonl` and `.ndjson` an object a line; `.csv` and `.tsv`
     a header and texts; `.parquet` columns. JSON is read whole, the others as a stream.
 
     Raises:
@@ -60,6 +60,9 @@ def _json(path: Path) -> Iterator[Row]:
     try:
         rows = msgspec.json.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        if content.startswith(b"{") and content.partition(b"\n")[2].strip():
+            yield from _lines(path)  # JSON Lines under another name, as POPE's files are
+            return
         raise UsageError(f"{path} is not JSON: {_instead(content) or error}") from error
     if not isinstance(rows, list):
         raise UsageError(f"{path} must hold a list of rows, not one {_kind(rows)}")
@@ -82,6 +85,7 @@ def _lines(path: Path) -> Iterator[Row]:
 
 
 def _table(path: Path) -> Iterator[Row]:
+    csv.field_size_limit(2**31 - 1)  # a cell may hold an image; the default ends at 128 KB
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=delimiter, strict=True)
