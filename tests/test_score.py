@@ -79,7 +79,7 @@ def test_replies_matched_by_id_are_read_as_a_run_reads_them(tmp_path: Path):
     assert done.outcomes["answer"].to_list() == ["B", "B", "D"]
     assert done.matched.by == {"by id": 3}
     assert done.failed == 0
-    assert matching(done) == "3 replies in answers.jsonl, matched: 3 by id"
+    assert matching(done) == "3 replies in answers.jsonl, matched 3 by id"
     assert troubles(done) == []
 
 
@@ -93,14 +93,14 @@ def test_missing_replies_stay_in_the_denominator_as_failed_rows(tmp_path: Path):
     assert share(done) == (1, 3)
     assert done.reasons() == [("no reply in answers.jsonl", 2)]
     assert done.outcomes["state"].to_list() == ["answered", "request-failed", "request-failed"]
-    assert troubles(done) == ["2 of 3 rows have no reply and count as failed: q/2, q/3"]
+    assert troubles(done) == ["2 of 3 rows without a reply, counted as failed: q/2, q/3"]
 
 
 def test_unknown_replies_are_told_and_do_not_count(tmp_path: Path):
     done = scored(tmp_path, [*rows("B", "A", "D"), {"id": "other", "reply": "A"}])
     assert share(done) == (3, 3)
     assert done.failed == 0
-    assert troubles(done) == ["1 of 4 replies are to no item and do not count: other"]
+    assert troubles(done) == ["1 of 4 replies to no item, not counted: other"]
 
 
 def test_nothing_in_common_shows_ids_of_both_sides(tmp_path: Path):
@@ -132,7 +132,7 @@ def test_signs_are_needed_where_ids_differ_in_nothing_else(tmp_path: Path):
 def test_the_limit_takes_the_first_items_and_tells_the_rest(tmp_path: Path):
     done = scored(tmp_path, rows("B", "A", "D"), limit=2)
     assert share(done) == (2, 2)
-    assert matching(done).endswith("matched: 2 by id; 1 are to items behind the limit")
+    assert matching(done).endswith("matched 2 by id; 1 to items behind the limit, not counted")
 
 
 # By question and by position
@@ -158,7 +158,9 @@ def test_a_right_id_with_another_question_is_not_scored(tmp_path: Path):
     assert share(done) == (2, 3)
     assert done.outcomes["state"][1] == "request-failed"
     assert done.outcomes["reason"][1].endswith("is to another question: Is the sky clear?")
-    assert troubles(done)[0].startswith("1 replies are to another question")
+    assert troubles(done)[0].startswith(
+        "1 reply to another question than the item's, counted as failed: q/2"
+    )
 
 
 def test_a_file_in_which_every_question_is_another_is_refused(tmp_path: Path):
@@ -209,7 +211,9 @@ def test_doubles_without_numbers_are_refused_until_the_user_says_they_are_repeat
     lines = rows("B", "A", "D") * 2
     with pytest.raises(UsageError, match=r"more than one reply to q/1 \(2 times\).*--repeats 2"):
         scored(tmp_path, lines)
-    assert share(scored(tmp_path, lines, repeats=2)) == (6, 6)
+    done = scored(tmp_path, lines, repeats=2)
+    assert share(done) == (6, 6)
+    assert matching(done).endswith("matched 6 by id; the 2 repeats in their order")
 
 
 def test_repeats_must_be_as_many_for_each_item(tmp_path: Path):
@@ -274,7 +278,33 @@ def test_a_letter_is_read_in_the_order_in_which_the_options_were_shown(tmp_path:
     assert done.outcomes["answer"].to_list() == ["B", "D"]
     assert done.outcomes["gold"].to_list() == ["B", "B"]
     assert done.outcomes["rule"][1].endswith("(options in another order)")
-    assert troubles(done)[0].startswith("2 replies are to the options in another order")
+    assert troubles(done)[0].startswith("2 replies to the options in another order")
+
+
+def test_options_may_be_told_as_a_list_and_must_be_the_items(tmp_path: Path):
+    """B is green in the first order; red and green alone are no order of four."""
+    lines = rows("B", "A", "D")
+    lines[0]["options"] = ["White.", "GREEN", "red", "blue"]
+    lines[1]["options"] = ["red", "green"]
+    lines[2]["options"] = ["white", "blue", "green", "pink"]
+    done = scored(tmp_path, lines)
+    assert share(done) == (1, 3)
+    assert done.matched.other_options == ["q/2", "q/3"]
+    assert done.outcomes["reason"][2].endswith("to other options: white / blue / green / pink")
+    assert troubles(done)[0].startswith("2 replies to other options than the item's")
+
+
+def test_two_options_of_one_text_have_no_order_but_their_own(tmp_path: Path):
+    class Twice(Colours):
+        def items(self):
+            (item,) = list(super().items())[:1]
+            own = {f: getattr(item, f) for f in item.__struct_fields__}
+            yield Item(**own | {"choices": ("red", "green", "green", "white")})
+
+    line = {"id": "q/1", "reply": "B", "options": ["red", "green", "green", "white"]}
+    assert share(scored(tmp_path, [line], Twice())) == (1, 1)
+    line["options"] = ["green", "red", "green", "white"]
+    assert scored(tmp_path, [line], Twice()).matched.other_options == ["q/1"]
 
 
 @settings(
@@ -334,12 +364,13 @@ def test_the_run_folder_is_a_runs_and_says_where_the_replies_are_from(tmp_path: 
         "other_options": 0,
         "options_in_another_order": 0,
         "behind_the_limit": 0,
+        "repeats_in_turn": False,
     }
     for unknown in ("sampling", "blind", "first_prompt", "prompts_sha256"):
         assert unknown not in manifest
     page = (done.folder / "report.html").read_text()
-    assert "Replies made elsewhere: 2 replies in answers.jsonl, matched: 2 by id." in page
-    assert "1 of 3 rows have no reply and count as failed: q/3." in page
+    assert "Replies made elsewhere: 2 replies in answers.jsonl, matched 2 by id." in page
+    assert "1 of 3 rows without a reply, counted as failed: q/3." in page
 
 
 def test_scoring_twice_gives_the_same_bytes(tmp_path: Path):

@@ -48,7 +48,7 @@ def test_all_rows_with_a_reply_end_with_0(tmp_path: Path):
     assert done.stderr == ""
     first, second, *_ = done.stdout.splitlines()
     assert first == "a.jsonl: plain, since its rows have id and reply"
-    assert second == "12 replies in a.jsonl, matched: 12 by id"
+    assert second == "12 replies in a.jsonl, matched 12 by id"
     assert "plain accuracy" in done.stdout
     assert "12/12" in done.stdout
     assert (tmp_path / "page.html").is_file()
@@ -60,8 +60,8 @@ def test_missing_rows_end_with_3_and_are_said_first(tmp_path: Path):
     done = hardset(*SCENES, "--cuts", folder=tmp_path)
     assert done.returncode == 3
     missing, unknown, failed = done.stderr.splitlines()
-    assert missing.startswith("a: 2 of 12 rows have no reply and count as failed: ")
-    assert unknown == "a: 1 of 11 replies are to no item and do not count: x"
+    assert missing.startswith("a: 2 of 12 rows without a reply, counted as failed: ")
+    assert unknown == "a: 1 of 11 replies to no item, not counted: x"
     assert failed == "a: 2 of 12 rows failed: 2 x no reply in a.jsonl"
     assert "10/12" in done.stdout
 

@@ -134,42 +134,43 @@ def score(
 def matching(run: Scored) -> str:
     """Say how many replies were matched, and in which ways."""
     matched = run.matched
-    ways = "; ".join(f"{count:,} {way}" for way, count in matched.by.items())
-    beyond = f"; {matched.beyond:,} are to items behind the limit" if matched.beyond else ""
     called = _called([file.source.path for file in run.files])
-    many = "reply" if matched.found == 1 else "replies"
-    return f"{matched.found:,} {many} in {called}, matched: {ways or 'none'}{beyond}"
+    said = [f"{count:,} {way}" for way, count in matched.by.items()]
+    if matched.in_turn:
+        said.append(f"the {matched.repeats} repeats in their order")
+    if matched.beyond:
+        said.append(f"{matched.beyond:,} to items behind the limit, not counted")
+    return f"{_replies(matched.found)} in {called}, matched {'; '.join(said)}"
 
 
 def troubles(run: Scored) -> list[str]:
-    """Say in a sentence each what is missing, unknown or at odds."""
+    """Say each in one sentence what is missing, unknown or at odds."""
     matched = run.matched
-    rows = len(matched.replies)
+    other, options = matched.contradicted, matched.other_options
     found = [
         (
             matched.missing,
-            f"of {rows:,} rows have no reply and count as failed",
+            f"{len(matched.missing):,} of {len(matched.replies):,} rows without a reply, counted "
+            "as failed",
         ),
-        (
-            matched.contradicted,
-            "replies are to another question than their item's and count as failed",
-        ),
-        (
-            matched.other_options,
-            "replies are to other options than their item's and count as failed",
-        ),
+        (other, f"{_replies(len(other))} to another question than the item's, counted as failed"),
+        (options, f"{_replies(len(options))} to other options than the item's, counted as failed"),
         (
             matched.unknown,
-            f"of {matched.found:,} replies are to no item and do not count",
+            f"{len(matched.unknown):,} of {_replies(matched.found)} to no item, not counted",
         ),
     ]
-    said = [f"{len(names):,} {what}: {_listed(names)}" for names, what in found if names]
+    said = [f"{what}: {_listed(names)}" for names, what in found if names]
     if matched.orders:
         said.append(
-            f"{len(matched.orders):,} replies are to the options in another order: their letters "
-            "were read in that order, and are given in the benchmark's"
+            f"{_replies(len(matched.orders))} to the options in another order: letters are read "
+            "in that order, and given in the benchmark's"
         )
     return said
+
+
+def _replies(count: int) -> str:
+    return f"{count:,} reply" if count == 1 else f"{count:,} replies"
 
 
 class _Settling:
@@ -304,6 +305,7 @@ def _manifest(run: Scored) -> dict[str, Any]:
             "other_options": len(matched.other_options),
             "options_in_another_order": len(matched.orders),
             "behind_the_limit": matched.beyond,
+            "repeats_in_turn": matched.in_turn,
         }
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from msgspec import Struct
@@ -106,3 +107,15 @@ def number_of(value: Any) -> int | None:
     """Return a whole number of 0 or more, given as a number or in digits; None for all else."""
     text = id_of(value)
     return int(text) if text.isascii() and text.isdigit() else None
+
+
+def options_of(value: Any) -> tuple[str, ...]:
+    """Return options given as a list of texts, or as the text of such a list; else none."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            value = ast.literal_eval(value.strip())
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return ()
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return tuple(value)
+    return ()

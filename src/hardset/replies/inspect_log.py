@@ -83,7 +83,8 @@ def recognise(source: Source) -> str:
         if not any(name in source.members for name in _HEADERS):
             return ""
         return "it is a zip with " + next(name for name in _HEADERS if name in source.members)
-    if source.kind not in ("object", "lines"):
+    in_one_line = source.kind == "lines" and {"eval", "status"} <= source.fields
+    if source.kind != "object" and not in_one_line:
         return ""
     try:
         _header(source.path.read_bytes())

@@ -9,12 +9,11 @@ in `resps`: this program reads it itself. Several replies of a line are repeats.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hardset.errors import UsageError
-from hardset.replies.found import Found, ended, id_of, number_of, text_of
+from hardset.replies.found import Found, ended, id_of, number_of, options_of, text_of
 from hardset.replies.source import Source
 
 NAME = "lmms-eval"
@@ -59,7 +58,7 @@ def read(source: Source) -> Iterator[Found]:
                 question=_question(row, doc),
                 role=text_of(doc.get("question_type") or doc.get("role")) or "",
                 position=number_of(row["doc_id"]),
-                options=_options(doc),
+                options=options_of(doc.get("options")) or options_of(doc.get("choices")),
             )
 
 
@@ -106,17 +105,3 @@ def _first_text(prompt: Any) -> str:
     return next((t for p in parts if (t := _first_text(p))), "") if isinstance(
         prompt, Mapping | list
     ) else ""  # fmt: skip
-
-
-def _options(doc: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the options of the data's row: a list, or the text of one."""
-    for name in ("options", "choices"):
-        value = doc.get(name)
-        if isinstance(value, str) and value.lstrip().startswith("["):
-            try:
-                value = ast.literal_eval(value.strip())
-            except (ValueError, SyntaxError, MemoryError, RecursionError):
-                continue
-        if isinstance(value, list) and all(isinstance(one, str) for one in value):
-            return tuple(value)
-    return ()

@@ -53,6 +53,7 @@ class Matched:
     Attributes:
         replies: one a row: items times repeats, a failure where there is none.
         repeats: how often each item was asked.
+        in_turn: whether the repeats have no numbers and go by their order in the files.
         orders: by (id of the item, repeat), where options were shown in another order.
         confidence: by the same, where the files say how sure a reply is.
         by: how many replies were matched in each way.
@@ -66,6 +67,7 @@ class Matched:
 
     replies: list[Reply] = field(repr=False)
     repeats: int
+    in_turn: bool = False
     orders: dict[tuple[str, int], Order] = field(default_factory=dict, repr=False)
     confidence: dict[tuple[str, int], float] = field(default_factory=dict, repr=False)
     by: dict[str, int] = field(default_factory=dict)
@@ -124,6 +126,7 @@ def match(
         answers[position].append(one)
     matched.by = dict(by)
     matched.repeats, rows = _repeats(targets, answers, repeats, files)
+    matched.in_turn = matched.repeats > 1 and len({one.repeat for one in found}) == 1
     for position in range(last):
         for repeat in range(matched.repeats):
             reply = rows.get((position, repeat))

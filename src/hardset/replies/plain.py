@@ -2,7 +2,8 @@
 
 `id` and `reply`, and where known `repeat`, `finish` (the endpoint's word: stop, length, …),
 `error` (why there is no reply), `tokens_in`, `tokens_out`, `question` (checked against the item's),
-`model` and `confidence` (0 to 1). As CSV, TSV, JSON, JSON Lines, parquet or an Excel table.
+`options` (a list, in the order in which they were shown), `model` and `confidence` (0 to 1). As
+CSV, TSV, JSON, JSON Lines, parquet or an Excel table.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hardset.errors import UsageError
-from hardset.replies.found import Found, ended, id_of, number_of, of_error, text_of
+from hardset.replies.found import Found, ended, id_of, number_of, of_error, options_of, text_of
 from hardset.replies.source import Source
 
 NAME = "plain"
@@ -53,6 +54,7 @@ def read(source: Source) -> Iterator[Found]:
             ids=(ident,),
             repeat=repeat,
             question=text_of(row.get("question")) or "",
+            options=options_of(row.get("options")),
             model=text_of(row.get("model")) or "",
             confidence=_share(where, row.get("confidence")),
         )

@@ -77,7 +77,9 @@ class Source:
 
     @property
     def fields(self) -> frozenset[str]:
-        """The names that the first record has; none where it is no object."""
+        """The names that the first record of several has; none where it is no object."""
+        if self.kind in ("zip", "object"):
+            return frozenset()
         return frozenset(self.first) if isinstance(self.first, Mapping) else frozenset()
 
     def described(self) -> str:
@@ -87,7 +89,7 @@ class Source:
             return f"{said} with {_some(sorted(self.members))}"
         if self.first is None:
             return f"{said} without a record"
-        if self.fields:
+        if isinstance(self.first, Mapping) and self.first:
             return f"{said} with {_some(list(self.first))}"
         return f"{said} of {_what(self.first)}"
 
