@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import polars as pl
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardset.metrics.clusters import connected
@@ -52,6 +52,7 @@ def test_an_empty_frame_has_no_labels():
 few = st.sampled_from(["", "a", "b", "c", "d", "e"])
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(few, few), max_size=12))
 def test_the_labels_are_the_connected_components(rows):
     """Against the plain definition: join until nothing changes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardset.reading import read_match
@@ -76,6 +76,7 @@ def test_the_words_of_the_question_add_nothing():
     assert not same("dark red", "dark blue", "Is it dark red or dark blue?")
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**9))
 def test_a_number_is_the_same_however_it_is_grouped(value):
     assert same(str(value), f"{value:,}")
@@ -239,6 +240,7 @@ def test_the_letter_that_an_answer_means():
     assert letter_of("", options) == ""
 
 
+@settings(deadline=None)
 @given(st.text(max_size=80), st.lists(st.text(max_size=20), max_size=3), st.text(max_size=60))
 def test_any_text_is_read(text, accepted, question):
     """It ends in a state, and is called right only by the name of the first accepted answer."""
@@ -247,6 +249,7 @@ def test_any_text_is_read(text, accepted, question):
     assert bool(reading.answer) <= (reading.state is ANSWERED)
 
 
+@settings(deadline=None)
 @given(st.sampled_from([case[1] for case in CASES]), st.lists(st.text(max_size=8), max_size=2))
 def test_whether_it_refuses_does_not_depend_on_what_is_accepted(reply, accepted):
     """But where it is accepted as it stands, or where an accepted "none" is what it says."""

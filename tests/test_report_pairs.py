@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import report_runs as made
@@ -24,6 +24,7 @@ def of(rows: list[dict], model: str = "p/one", **more):
     common = {"repeat": 0, "state": "answered", "answer": "x", "gold": "x", "answerable": True}
     common |= {"reply": "said x", "reason": "", "question": "What is it?", "sha256": "s"}
     lines = [{"index": i, **common, **row} for i, row in enumerate(rows)]
+    lines = [{"item": f"item {line['index']}", **line} for line in lines]
     return replace(BASE, model=model, outcomes=pl.DataFrame(lines), **more)
 
 
@@ -198,6 +199,7 @@ def test_the_changed_words_are_marked():
     assert changed_words("", "new") == ([], [("new", True)])
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_marking_loses_no_letter(one, other):
     for text, pieces in zip((one, other), changed_words(one, other), strict=True):
