@@ -78,7 +78,7 @@ def about(key: Key, bins: int) -> About:
             f"coverage at {100 * number:g} % risk",
             "higher",
             f"the most rows answered / all rows, by a threshold with at most {100 * number:g} % "
-            "of them wrong; ties stay whole; the best of many thresholds, so too high in small sets "
+            "of them wrong; ties stay whole; the best of many thresholds: flatters small sets "
             "(C@R, Whitehead et al. 2022)",
         )
     if kind == "phi":
