@@ -22,9 +22,9 @@ import numpy as np
 import polars as pl
 from msgspec import Struct
 
-from hardset.metrics.bootstrap import Floats, Patterns, draw, generator
+from hardset.metrics.bootstrap import Counts, Floats, Patterns, draw, generator
 from hardset.metrics.clusters import connected
-from hardset.metrics.interval import wilson
+from hardset.metrics.interval import bca, wilson
 from hardset.metrics.power import ALPHA, detectable
 from hardset.metrics.ratios import _CLUSTER, _slices
 from hardset.metrics.signflip import holm, mcnemar, sign_flip
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hardset.metrics.power import ALPHA, detectable
 from hardset.metrics.ratios import Rates
 
-BOOTSTRAP = "paired cluster-bootstrap"
+BOOTSTRAP = "paired cluster-bootstrap, BCa"
 ALL_ALIKE = "wilson (every cluster differs alike)"
 MCNEMAR = "exact McNemar"
 BY_BOOTSTRAP = "bootstrap"
@@ -86,7 +86,12 @@ class Comparable(Protocol):
 
 
 def by_resampling(
-    first: Metric, second: Metric, drawn: Floats, clusters: int, counted: int | None = None
+    first: Metric,
+    second: Metric,
+    drawn: Floats,
+    clusters: int,
+    counted: int | None = None,
+    without: tuple[Floats, Counts] | None = None,
 ) -> Difference:
     """Hold a metric against the other run's by resamples of the difference, whatever it is.
 
@@ -100,6 +105,8 @@ def by_resampling(
             where it is undefined.
         clusters: how many there are.
         counted: in how many of them the metric is defined in a run; all if not given.
+        without: the difference with one cluster left out, and how many clusters give each: what
+            the interval needs to follow how the spread changes with the truth; see `bca`.
 
     Returns:
         The difference with its interval, error and p; see `differences` for the interval.
@@ -110,7 +117,8 @@ def by_resampling(
         return msgspec.structs.replace(bare, note="undefined in one of the runs")
     difference = second.value - first.value
     kept = drawn[~np.isnan(drawn)]
-    low, high = map(float, np.quantile(kept, [ALPHA / 2, 1 - ALPHA / 2]))
+    jackknife, counts = without or (np.zeros(1), np.array([max(counted, 1)]))
+    low, high = bca(kept, difference, jackknife, counts, 1 - ALPHA)
     rarer = min(int((kept <= 0).sum()), int((kept >= 0).sum()))
     error = float(kept.std(ddof=1)) if len(kept) > 1 else 0.0
     method = BOOTSTRAP
@@ -152,8 +160,8 @@ def differences(
 
     Returns:
         Second minus first for each ratio and slice, p not yet adjusted; what one run alone has
-        comes without a difference, and says so. The interval is the percentile one of the paired
-        cluster bootstrap; where that has nothing to vary, because every cluster differs alike,
+        comes without a difference, and says so. The interval is the BCa one of the paired cluster
+        bootstrap; where that has nothing to vary, because every cluster differs alike,
         one by Wilson's: clusters that differ otherwise were not seen, and their share is what
         Wilson's interval leaves it.
     """
@@ -311,12 +319,29 @@ def _ratio(drawn: Floats) -> Floats:
     return found
 
 
+def _without(runs: tuple[Patterns, Patterns]) -> tuple[Floats, Counts]:
+    """Give the difference with one cluster left out, for each pattern that is in a ratio.
+
+    A pattern without which a run has no denominator is left out.
+    """
+    lefts = [side.bottom @ side.counts - side.bottom for side in runs]
+    there = [(side.bottom > 0) | (side.top != 0) for side in runs]
+    some = (there[0] | there[1]) & (lefts[0] > 0) & (lefts[1] > 0)
+    before, after = (
+        (side.top @ side.counts - side.top)[some] / left[some]
+        for side, left in zip(runs, lefts, strict=True)
+    )
+    return after - before, runs[0].counts[some]
+
+
 def _difference(
     part: _Part, one: Metric, two: Metric, resampled: Floats, draws: int, seed: int
 ) -> Difference:
     """Hold one ratio in one slice against the other run's."""
     counts = part.runs[0].counts
-    found = by_resampling(one, two, resampled, int(counts.sum()), part.counted)
+    clusters = int(counts.sum())
+    left_out = _without(part.runs) if one.value is not None and two.value is not None else None
+    found = by_resampling(one, two, resampled, clusters, part.counted, left_out)
     if found.difference is None:
         return found
     rows = _rows(part.units)
