@@ -145,6 +145,26 @@ def test_a_question_without_an_id_is_matched_where_it_is_one_items_alone(tmp_pat
     assert share(done) == (1, 3)
 
 
+def test_a_question_that_holds_its_options_is_matched_by_what_stands_before_them(tmp_path: Path):
+    """The data number rows from 1, so that no position can be meant: 3 would be the fourth."""
+    own = "{}\nA. red\nB. green\nC. blue\nD. white"
+
+    class Inside(Colours):
+        def items(self):
+            for item in super().items():
+                kept = {f: getattr(item, f) for f in item.__struct_fields__}
+                yield Item(**kept | {"question": own.format(item.question)})
+
+    table = "index\tquestion\tA\tB\tC\tD\tprediction\n"
+    for number, question in enumerate(ASKED, 1):
+        table += f"{number}\t{question}\tgreen\tred\tblue\twhite\tA\n"
+    (tmp_path / "m_Colours.tsv").write_text(table)
+    done = score(Inside(), tmp_path / "m_Colours.tsv", runs=tmp_path / "runs")
+    assert done.matched.by == {"by question": 3}
+    assert done.outcomes["answer"].to_list() == ["B", "B", "B"]  # A was green there
+    assert share(done) == (1, 3)
+
+
 def test_a_question_of_several_items_matches_none(tmp_path: Path):
     lines = [{"id": "x", "question": ASKED[0], "reply": "B"}]
     with pytest.raises(UsageError, match=r"nor is a question, like 'What colour is the car\?'"):

@@ -102,8 +102,14 @@ def test_a_row_that_cannot_be_read_is_named(tmp_path: Path, row: dict[str, Any],
 
 
 def test_a_row_without_the_columns_is_named(tmp_path: Path):
-    with pytest.raises(UsageError, match=r"f.jsonl, line 2 has no id and reply"):
+    with pytest.raises(UsageError, match=r"f.jsonl, line 2 has no reply, nor an error"):
         found(lines(tmp_path / "f.jsonl", [{"id": "a", "reply": "A"}, {"id": "b"}]))
+
+
+def test_a_row_may_have_an_error_in_the_place_of_a_reply(tmp_path: Path):
+    rows = [{"id": "a", "error": "timeout"}, {"id": "b", "reply": "A"}]
+    one, two = found(lines(tmp_path / "f.jsonl", rows))
+    assert [state(one), state(two)] == ["request-failed", "stop"]
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,8 @@ def score(
     model
         Who replied; if not given, as the files say, or else the first file's name.
     format
-        What the files are, where their content leaves it open.
+        What the files are, where their content leaves it open: plain, inspect, lmms-eval,
+        vlmevalkit, openai-batch, anthropic-batch, mmr-answers or hardset.
     repeats
         How often each item was asked, where the files do not number the repeats.
     runs

@@ -7,7 +7,7 @@ The ways, tried in this order, and always said:
 - by id, punctuation apart, where the file's format allows no other signs;
 - by position: the file numbers its rows 0, 1, …; only where no id matched, and either every
   question in the file agrees, or the file has none and covers all items;
-- by question: its text is one item's alone.
+- by question: its text, or what stands in it before the options, is one item's alone.
 
 Where a file has the question, it must be the item's, whichever way matched; where it shows the
 options, their order counts. A reply is never given to an item because nothing else is left.
@@ -196,6 +196,12 @@ def _place(targets: Sequence[Target], found: Sequence[Found], limit: int | None)
             by_pair[target.pair, target.role].append(position)
     folded = _unique(signs_apart(target.id) for target in targets)
     asked = _unique(target.asked for target in targets)
+    stems = _unique(target.stem for target in targets)
+
+    def by_question(question: str) -> int | None:
+        whole, stem = signs_apart(question), signs_apart(before_options(question))
+        return next((at for at in (asked.get(whole), stems.get(stem)) if at is not None), None)
+
     in_pairs = _by_pair(targets, found, by_id, by_pair)
     placed = []
     for number, one in enumerate(found):
@@ -214,7 +220,7 @@ def _place(targets: Sequence[Target], found: Sequence[Found], limit: int | None)
         _Placed(one.found, at, BY_QUESTION)
         if one.position is None
         and one.found.question
-        and (at := asked.get(signs_apart(one.found.question))) is not None
+        and (at := by_question(one.found.question)) is not None
         else one
         for one in placed
     ]

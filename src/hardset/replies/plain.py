@@ -32,12 +32,14 @@ def read(source: Source) -> Iterator[Found]:
             no such number.
     """
     for where, row in source.records():
-        if not isinstance(row, dict) or "id" not in row or "reply" not in row:
-            raise UsageError(f"{where} has no id and reply")
+        if not isinstance(row, dict) or "id" not in row:
+            raise UsageError(f"{where} has no id")
+        if "reply" not in row and not row.get("error"):
+            raise UsageError(f"{where} has no reply, nor an error")
         ident = id_of(row["id"])
         if not ident:
             raise UsageError(f"{where} has no id")
-        text = text_of(row["reply"])
+        text = text_of(row.get("reply"))
         if text is None:
             raise UsageError(f"{where}: the reply is a {type(row['reply']).__name__}, not a text")
         repeat = number_of(row.get("repeat"))

@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -22,6 +23,7 @@ import msgspec
 from hardset.errors import UsageError
 
 Kind = Literal["zip", "xlsx", "parquet", "object", "list", "lines", "table"]
+LOOKED_AT = 100  # records, to see what they have: one whose request failed may lack a reply
 LONGEST_CELL = 2**31 - 1  # characters of a csv cell: replies are longer than csv's 131,072
 _BOM = b"\xef\xbb\xbf"
 _SAID = {
@@ -75,12 +77,13 @@ class Source:
         """The whole file as one JSON value."""
         return _decoded(self.path.read_bytes().removeprefix(_BOM), self.path.name)
 
-    @property
+    @cached_property
     def fields(self) -> frozenset[str]:
-        """The names that the first record of several has; none where it is no object."""
+        """The names that the first records have; none where the file is not made of objects."""
         if self.kind in ("zip", "object"):
             return frozenset()
-        return frozenset(self.first) if isinstance(self.first, Mapping) else frozenset()
+        rows = (record.value for record in islice(self.records(), LOOKED_AT))
+        return frozenset(name for row in rows if isinstance(row, Mapping) for name in row)
 
     def described(self) -> str:
         """Say what is seen: the kind of file, and its first record's names."""
