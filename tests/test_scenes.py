@@ -2,7 +2,8 @@
 
 import pytest
 
-from hardset.benchmarks.scenes import FORMATS, Scenes
+from hardset.benchmarks.kinds import FORMATS
+from hardset.benchmarks.scenes import Scenes
 from hardset.errors import UsageError
 from hardset.records import Item, Metric, State
 

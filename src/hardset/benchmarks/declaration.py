@@ -40,6 +40,7 @@ class Benchmark:
     hub: ClassVar[Hub | None] = None  # the published rows, read where no --data is given
     image_sources: ClassVar[Mapping[str, ImageSource]] = {}  # by a part of the rows' data_source
     headline: ClassVar[Sequence[str]] = ()  # names of the metrics that lead the report
+    credits: ClassVar[Sequence[tuple[str, str]]] = ()  # (picture, its licence and its origin)
     cuts: ClassVar[Sequence[str]] = ("category",)  # columns the report draws bars by
 
     revision: str = ""  # of the data; `run` puts it in the manifest

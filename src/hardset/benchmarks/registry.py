@@ -21,6 +21,7 @@ GROUP = "hardset.benchmarks"
 BUILT_IN = {
     "hardbench": "hardset.benchmarks.hardbench:HARDBench",
     "mmr": "hardset.benchmarks.mmr:MMR",
+    "photos": "hardset.benchmarks.photos:Photos",
     "scenes": "hardset.benchmarks.scenes:Scenes",
     "zerobench": "hardset.benchmarks.zerobench:ZeroBench",
 }

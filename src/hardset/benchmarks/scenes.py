@@ -8,35 +8,17 @@ ZeroBench's many steps with subquestions. It needs no data and no network.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Literal
 
-from hardset.benchmarks.declaration import Benchmark, Opener
+from hardset.benchmarks.declaration import Opener
+from hardset.benchmarks.kinds import WORDINGS, KindsBenchmark, allow, chosen, read_parts
 from hardset.errors import UsageError
 from hardset.reading.open_answers import NO_CANDIDATE
-from hardset.records import Item, Message, Reading, State
+from hardset.records import Item, Reading, State
 from hardset.sources.scenes.graph import DIFFICULTIES, VERSION
 from hardset.sources.scenes.items import KINDS, SMALLEST, items
 from hardset.sources.scenes.language import UNKNOWABLE, answers_to, tokens
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from hardset.metrics import Measurable
-
-FORMATS = {
-    "choice": "Answer with the letter of one option.",
-    "yes_no": "Answer yes or no.",
-    "number": "Answer with a number.",
-    "open": "Answer in a word or two.",
-    "braces": "Work it out step by step, and end with the result in curly braces, as in {12}.",
-}
-WORDINGS = {
-    "plain": "",
-    "refusal-allowed": "If the picture does not show what the question needs, say so instead.",
-    "step-by-step": "First say what you see, step by step.",
-}
 
 
 def open_scene(address: str) -> bytes:
@@ -46,7 +28,7 @@ def open_scene(address: str) -> bytes:
     return draw(address)
 
 
-class Scenes(Benchmark):
+class Scenes(KindsBenchmark):
     """The embedded benchmark of drawn scenes.
 
     Args:
@@ -64,19 +46,6 @@ class Scenes(Benchmark):
     name = "scenes"
     title = "Scenes"
     openers: ClassVar[Mapping[str, Opener]] = {"scenes": open_scene}
-    headline: ClassVar[Sequence[str]] = (
-        "plain accuracy",
-        "paired accuracy",
-        "over-refusal",
-        "refusal F1",
-        "RA",
-        "MR",
-        "OOC refusal rate",
-        "IC accuracy",
-        "zero accuracy",
-        "subquestion score",
-    )
-    cuts: ClassVar[Sequence[str]] = ("category", "edit", "level", "shift")
 
     def __init__(
         self,
@@ -86,21 +55,16 @@ class Scenes(Benchmark):
         kinds: str = "all",
         prompt: Literal["plain", "refusal-allowed", "step-by-step"] = "plain",
     ) -> None:
-        chosen = KINDS if kinds == "all" else tuple(k.strip() for k in kinds.split(","))
-        for what, value, allowed in (
-            *(("kinds", kind, ("all", *KINDS)) for kind in chosen),
-            ("difficulty", difficulty, DIFFICULTIES),
-            ("prompt", prompt, tuple(WORDINGS)),
-        ):
-            if value not in allowed:
-                raise UsageError(f"scenes: {what} cannot be {value!r}; use {', '.join(allowed)}")
-        least = min(SMALLEST[kind] for kind in chosen)
+        picked = chosen("scenes", kinds, KINDS)
+        allow("scenes", "difficulty", difficulty, DIFFICULTIES)
+        allow("scenes", "prompt", prompt, WORDINGS)
+        least = min(SMALLEST[kind] for kind in picked)
         if n < least:
             raise UsageError(f"scenes: n must be {least} or more for {kinds}, not {n}")
         if not 0 <= seed < 1 << 64:
             raise UsageError(f"scenes: seed must be from 0 to 2**64 - 1, not {seed}")
         self.n, self.seed, self.difficulty = n, seed, difficulty
-        self.kinds, self.wording = chosen, prompt
+        self.kinds, self.wording = picked, prompt
         self.revision = f"{VERSION}, difficulty {difficulty}, seed {seed}"
         self.notices = []
 
@@ -112,40 +76,15 @@ class Scenes(Benchmark):
         """Say about how many there are: groups are never cut, so it may be a few fewer."""
         return self.n
 
-    def prompt(self, item: Item) -> tuple[Message, ...]:
-        """Build what is asked: the picture, the question with its options, the form wanted."""
-        lettered = [f"{chr(65 + i)}. {text}" for i, text in enumerate(item.choices)]
-        lines = [item.question, *lettered, WORDINGS[self.wording], FORMATS[item.form]]
-        return (Message("user", (*item.images, "\n".join(line for line in lines if line))),)
-
     def read(self, item: Item, text: str) -> dict[str, Reading]:
         """Read a reply; what counts depends on the question alone, never on its truth."""
         return {"default": _read(item, text)}
-
-    @classmethod
-    def rates(cls, outcomes: pl.DataFrame) -> Iterator[Measurable]:
-        """Declare each kind's metrics, with pictures or pairs as clusters."""
-        from hardset.benchmarks.scenes_metrics import RATES, selective
-
-        for kind, rates in RATES.items():
-            rows = outcomes.filter(outcomes["kind"] == kind)
-            if rows.height:
-                yield from rates(rows)
-        yield from selective(outcomes)
 
 
 def _read(item: Item, text: str) -> Reading:
     if not any(item.question.endswith(f", and {rest}?") for rest in UNKNOWABLE):
         return _read_one(item, text)
-    # A question in two parts: "It is red. I cannot tell who drew it." answers the one it can.
-    parts = [_read_one(item, part) for part in _PARTS.split(text) if part.strip()]
-    answered = [reading for reading in parts if reading.state is State.ANSWERED]
-    if len({reading.answer for reading in answered}) == 1:
-        return answered[0]
-    return _read_one(item, text)
-
-
-_PARTS = re.compile(r"(?<=[.!?;])\s+|\n+|,? (?:but|and|although|though|while) ")
+    return read_parts(text, lambda part: _read_one(item, part))
 
 
 def _read_one(item: Item, text: str) -> Reading:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def list_(name: str | None = None, /) -> int:
-    """Show the benchmarks and models there are, or one benchmark's options.
+    """Show the benchmarks and models there are, or one benchmark's options and pictures.
 
     Examples:
 
@@ -14,13 +14,15 @@ def list_(name: str | None = None, /) -> int:
     Parameters
     ----------
     name
-        A benchmark, to show its options.
+        A benchmark, to show its options, and the licence and origin of each of its pictures.
     """
     from hardset.benchmarks import registry
     from hardset.models.registry import describe
 
     if name is not None:
         _columns(f"Options of {name} (-o option=value)", registry.describe_options(name))
+        if credits := registry.load(name).credits:
+            _columns("Pictures", list(credits))
         return 0
     _columns("Benchmarks", registry.describe())
     _columns("Models (-m provider/model)", describe())

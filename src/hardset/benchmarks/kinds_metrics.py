@@ -1,7 +1,7 @@
-"""The metrics of each kind of scenes item, from that kind's outcome rows.
+"""The metrics of each kind of item, from that kind's outcome rows.
 
-Rows about one picture stand or fall together, so the picture, the pair or the main question
-is the cluster of every interval.
+Rows about one picture (the tag `scene`) stand or fall together, so the picture is the cluster of
+every interval; where each pair or main question has a picture to itself, those are.
 """
 
 from __future__ import annotations
@@ -22,31 +22,40 @@ from hardset.metrics import (
     robustness_accuracy,
 )
 
+Kind = Callable[[pl.DataFrame, bool], Iterator[Rates]]
+"""Declares a kind's metrics from its rows, and whether several groups may share a picture."""
 
-def plain(rows: pl.DataFrame) -> Iterator[Rates]:
+
+def plain(rows: pl.DataFrame, shared: bool) -> Iterator[Rates]:
     """Accuracy on plain questions."""
     cuts = ((), ("category",), ("form",))
     ratios = [accuracy(name="plain accuracy")]
     yield Rates(frame=rows, ratios=ratios, cluster="scene", by=cuts)
 
 
-def hardbench(rows: pl.DataFrame) -> Iterator[Rates]:
+def hardbench(rows: pl.DataFrame, shared: bool) -> Iterator[Rates]:
     """Paired accuracy over originals and their edits, and the rates of refusing."""
     cuts = ((), ("edit",))
-    pairs = pair_up(rows, first="original", second="edited", columns=["right"], keep=["edit"])
-    yield Rates(frame=pairs.sound, ratios=[paired_accuracy()], cluster="pair", by=cuts)
-    yield Rates(frame=rows, ratios=refusal_ratios(), cluster="pair", by=cuts)
+    pairs = pair_up(
+        rows, first="original", second="edited", columns=["right"], keep=["edit", "scene"]
+    )
+    yield Rates(
+        frame=pairs.sound, ratios=[paired_accuracy()], cluster=_cluster("pair", shared), by=cuts
+    )
+    yield Rates(frame=rows, ratios=refusal_ratios(), cluster=_cluster("pair", shared), by=cuts)
 
 
-def mmr(rows: pl.DataFrame) -> Iterator[Rates]:
+def mmr(rows: pl.DataFrame, shared: bool) -> Iterator[Rates]:
     """Robustness accuracy and misleading rate over positive and leading questions."""
-    pairs = pair_up(rows, first="POS", second="NEG", columns=["right"], keep=["level", "category"])
+    pairs = pair_up(
+        rows, first="POS", second="NEG", columns=["right"], keep=["level", "category", "scene"]
+    )
     ratios = [robustness_accuracy(), misleading_rate()]
     cuts = ((), ("level",), ("category",))
-    yield Rates(frame=pairs.sound, ratios=ratios, cluster="pair", by=cuts)
+    yield Rates(frame=pairs.sound, ratios=ratios, cluster=_cluster("pair", shared), by=cuts)
 
 
-def mmooc(rows: pl.DataFrame) -> Iterator[Rates]:
+def mmooc(rows: pl.DataFrame, shared: bool) -> Iterator[Rates]:
     """Refusal out of context and accuracy in context, by shift and format."""
     cuts = ((), ("shift",), ("format",), ("scenario",), ("shift", "format"))
     for group, name, about in (
@@ -58,7 +67,7 @@ def mmooc(rows: pl.DataFrame) -> Iterator[Rates]:
         yield Rates(frame=part, ratios=[ratio], cluster="scene", by=cuts)
 
 
-def zero(rows: pl.DataFrame) -> Iterator[Rates]:
+def zero(rows: pl.DataFrame, shared: bool) -> Iterator[Rates]:
     """Accuracy on main questions, and the mean over them of their subquestions' mean."""
     mains = rows.filter(pl.col("part") == "main")
     subs = rows.filter(pl.col("part") == "sub")
@@ -72,7 +81,7 @@ def zero(rows: pl.DataFrame) -> Iterator[Rates]:
     cuts = ((), ("steps",))
     ratios = [accuracy(name="zero accuracy")]
     yield Rates(frame=mains, ratios=ratios, cluster="scene", by=cuts)
-    yield Rates(frame=subs, ratios=[macro], cluster="parent", by=cuts)
+    yield Rates(frame=subs, ratios=[macro], cluster=_cluster("parent", shared), by=cuts)
 
 
 def selective(rows: pl.DataFrame) -> Iterator[Selective]:
@@ -81,7 +90,11 @@ def selective(rows: pl.DataFrame) -> Iterator[Selective]:
         yield Selective(frame=rows, cluster="scene", by=((), ("kind",)))
 
 
-RATES: dict[str, Callable[[pl.DataFrame], Iterator[Rates]]] = {
+def _cluster(group: str, shared: bool) -> str:
+    return "scene" if shared else group
+
+
+RATES: dict[str, Kind] = {
     "plain": plain,
     "hardbench": hardbench,
     "mmr": mmr,
