@@ -485,6 +485,19 @@ def test_undefined_in_a_run_is_no_difference():
     assert (found.difference, found.p, found.note) == (None, None, "undefined in one of the runs")
 
 
+def test_very_few_clusters_are_no_trouble():
+    for ways in ([G], [G, L], [G, G, B]):
+        found = one(*hits(*ways), draws=200)
+        assert found.low <= found.difference <= found.high
+        assert found.detectable is None
+    of = Ratio(name="r", top=pl.col("hit"), bottom=pl.col("hit"))
+    found = one(*hits(L, G), of, draws=200)  # each run has one cluster: both drawn, or undefined
+    # Wilson's bound on a share never seen in 2: 3.8415 / 5.8415
+    assert (found.difference, found.low, found.high) == pytest.approx(
+        (0, -0.65762, 0.65762), abs=1e-5
+    )
+
+
 def test_pairs_belong_together_by_their_pair():
     """Frames of pairs have no item: the pair is the unit, in each repeat."""
     first = pl.DataFrame({"pair": ["a", "b", "c"] * 2, "repeat": [0] * 3 + [1] * 3,

@@ -117,20 +117,25 @@ def by_resampling(
         return msgspec.structs.replace(bare, note="undefined in one of the runs")
     difference = second.value - first.value
     kept = drawn[~np.isnan(drawn)]
-    jackknife, counts = without or (np.zeros(1), np.array([max(counted, 1)]))
-    low, high = bca(kept, difference, jackknife, counts, 1 - ALPHA)
+    if not len(kept):
+        note = "undefined in every resample"
+        return msgspec.structs.replace(bare, difference=difference, note=note)
     rarer = min(int((kept <= 0).sum()), int((kept >= 0).sum()))
     error = float(kept.std(ddof=1)) if len(kept) > 1 else 0.0
-    method = BOOTSTRAP
-    if len(kept) < len(drawn):
-        method += f" ({len(drawn) - len(kept)} of {len(drawn)} draws undefined)"
     if error < _SLACK:
-        bare = msgspec.structs.replace(bare, p=1.0 if abs(difference) < _SLACK else None)
         shares = not first.unit and all(0 <= value <= 1 for value in (first.value, second.value))
         if not shares:  # not bounded: what was never seen could be anything
-            return msgspec.structs.replace(bare, difference=difference, error=0.0)
+            p = 1.0 if abs(difference) < _SLACK else None
+            return msgspec.structs.replace(bare, difference=difference, error=0.0, p=p)
         low, high = _alike(difference, counted)
         method = ALL_ALIKE
+    else:
+        if without is None or not len(without[0]):
+            without = np.zeros(1), np.array([clusters])
+        low, high = bca(kept, difference, *without, 1 - ALPHA)
+        method = BOOTSTRAP
+        if len(kept) < len(drawn):
+            method += f" ({len(drawn) - len(kept)} of {len(drawn)} draws undefined)"
     return msgspec.structs.replace(
         bare,
         difference=difference,
