@@ -128,6 +128,7 @@ def test_a_row_becomes_an_item(tmp_path):
         "edit": "O",
         "data_source": "pixmo_count",
         "original_question": "How many dogs are there?",
+        "picture": "pixmo_count/pictures/1.png",
         "split": "test",
         "wording": "plain",
     }
@@ -491,3 +492,13 @@ def test_an_undefined_rate_is_none_and_not_nought(tmp_path, images):
     assert found["precision"] is None
     assert found["refusal precision"] is None
     assert found["F1"] == 0
+
+
+def test_rows_share_a_picture_whether_it_is_sent_or_not(tmp_path):
+    """Blind, or with images that are missing, the intervals are clustered all the same."""
+    blind = bench(tmp_path, blind=True)
+    done = evaluate(blind, Baseline("oracle"), Settings(runs=tmp_path / "runs"))
+    clusters = {m.name: m.clusters for m in done.metrics if not m.cut}
+    # Pictures 1 (pairs 1 and 2), 2 (pair 3 and the lone bus), 3 (pair 4) and 4.
+    assert clusters["answerable accuracy"] == 4
+    assert clusters["paired accuracy"] == 3

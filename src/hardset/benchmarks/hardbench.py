@@ -171,7 +171,7 @@ class HARDBench(Benchmark):
 
         columns = ("edit", "data_source", "wording")
         cuts = ((), *((column,) for column in columns))
-        every = outcomes.with_columns(connected(outcomes, ["pair", "sha256"]))
+        every = outcomes.with_columns(connected(outcomes, ["pair", "picture"]))
         judged = [JUDGE] if f"{JUDGE}_state" in outcomes.columns else []
         for reading in (*cls.readings, *judged):
             which = "" if reading == cls.readings[0] else reading

@@ -154,6 +154,8 @@ def _item(
             "edit": edit,
             "data_source": source,
             "original_question": original if original != question else "",
+            # The image as the rows name it: rows share it whether it is sent or there or not.
+            "picture": f"{source}/{fields['image']}" if fields["image"] else "",
             **tags,
         },
         pair=f"{tags['split']}/{pair}" if pair else "",
