@@ -62,7 +62,7 @@ class KindsBenchmark(Benchmark):
 
     @classmethod
     def rates(cls, outcomes: pl.DataFrame) -> Iterator[Measurable]:
-        """Declare each kind's metrics, with pictures, or pairs of their own picture, as clusters."""
+        """Declare each kind's metrics; what shares a picture is one cluster."""
         from hardset.benchmarks.kinds_metrics import RATES, selective
 
         for kind, rates in RATES.items():
