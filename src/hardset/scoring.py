@@ -34,6 +34,7 @@ from hardset.run import Run, Settings, manifest, measured, write_report
 
 _ASKING = ("sampling", "blind", "first_prompt", "prompts_sha256", "model_options", "confidence")
 """What a run's manifest says of the asking, and nobody here knows."""
+MADE = 2_000  # items with pictures to be drawn, beyond which they are not drawn to be hashed
 UNSEEN = (
     "Scored without the pictures: for the intervals, rows share a picture only where their pair "
     "or group says so."
@@ -223,16 +224,16 @@ def _renamed(judged: Judged, letters: Mapping[str, str]) -> Judged:
 
 
 class _Walk:
-    """Walks every item with every repeat, and keeps what tells their first pictures from others.
+    """Walks every item with every repeat, and hashes their first pictures, as a run does.
 
-    That is the SHA-256 of a picture's bytes, as in a run; of pictures that a benchmark makes on
-    demand, which need not be made for this, their address. The prompts are empty: what was sent
-    elsewhere is not known.
+    Pictures that a benchmark makes are hashed if its items are few: many are not made for this.
+    The prompts are empty: what was sent elsewhere is not known.
     """
 
     def __init__(self, benchmark: Benchmark, settings: Settings) -> None:
         self._benchmark, self._settings = benchmark, settings
-        self._library = Library()
+        self._many = (benchmark.total() or 0) > MADE
+        self._library = Library(openers=benchmark.openers)
         self._known: dict[str, str] = {}
         self._walked: deque[str] = deque()
 
@@ -243,14 +244,15 @@ class _Walk:
                 yield item, Prompt(messages=(), repeat=repeat)
 
     def pictures(self, start: int, stop: int) -> list[str]:
-        """Tell the pictures of the next rows that were walked, each once."""
+        """Give the SHA-256 of the first picture of the next rows that were walked, each once."""
         return [self._walked.popleft() for _ in range(start, stop)]
 
     def _picture(self, item: Item) -> str:
         where = item.images[0].where if item.images else ""
         if where and where not in self._known:
             made = where.partition(":")[0] in self._benchmark.openers
-            self._known[where] = where if made else _hashed(self._library, item.images[0])
+            skipped = made and self._many
+            self._known[where] = "" if skipped else _hashed(self._library, item.images[0])
         return self._known.get(where, "")
 
 
