@@ -395,11 +395,33 @@ def test_the_smallest_difference_is_2_8_standard_errors():
 @pytest.mark.parametrize("clusters", [6, 20, 82, 5_000])
 def test_but_never_fewer_than_six_clusters_that_differ_one_way(clusters):
     """2 / 2^6 is the first p below 5 %: in 80 % of sets six must differ."""
-    share = detectable(0.0, clusters)
+    share = detectable(0.0, clusters, row=1 / clusters)
     six = 1 - sum(
         comb(clusters, k) * share**k * (1 - share) ** (clusters - k) for k in range(6)
     )  # fmt: skip
     assert six == pytest.approx(0.80, abs=1e-6)
+
+
+def test_what_a_row_weighs_decides_what_six_of_them_can_show():
+    alone = one(*hits(*[B] * 40, *[N] * 42)).detectable  # 82 rows, each a cluster
+    assert alone == pytest.approx(detectable(0.0, 82, 1 / 82))
+    # 41 clusters of two: six that differ by one row of the 82 suffice
+    paired = one(*hits(*[B] * 40, *[N] * 42, cluster=2)).detectable
+    assert paired == pytest.approx(detectable(0.0, 41, 1 / 82))
+    assert 0.08 < paired < 0.1
+    # three repeats each: a row is 1 of 246
+    first, second = (pl.concat([side] * 3) for side in hits(*[B] * 40, *[N] * 42))
+    assert one(first, second).detectable == pytest.approx(detectable(0.0, 82, 1 / 246))
+    # F1 counts a hit twice: 2 of (40 + 40)
+    f1 = Ratio(name="F1", top=2 * pl.col("hit").cast(pl.Int32),
+               bottom=pl.col("hit").cast(pl.Int32) + pl.col("due").cast(pl.Int32))  # fmt: skip
+    sides = [side.with_columns(due=pl.col("hit")) for side in hits(*[B] * 40, *[N] * 42)]
+    assert one(*sides, f1).detectable == pytest.approx(detectable(0.0, 40, 2 / 80))
+    # a mean of tokens has no such rows
+    tokens = Metric(name="t", numerator=500, denominator=5, value=100.0, unit="tokens")
+    assert by_resampling(tokens, tokens, np.linspace(-1, 1, 101), 50).detectable == pytest.approx(
+        2.80158 * np.linspace(-1, 1, 101).std(ddof=1), rel=1e-4
+    )
 
 
 def test_fewer_than_six_clusters_can_show_nothing():

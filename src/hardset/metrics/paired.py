@@ -91,6 +91,7 @@ def by_resampling(
     drawn: Floats,
     clusters: int,
     counted: int | None = None,
+    row: float = 0.0,
     without: tuple[Floats, Counts] | None = None,
 ) -> Difference:
     """Hold a metric against the other run's by resamples of the difference, whatever it is.
@@ -105,6 +106,7 @@ def by_resampling(
             where it is undefined.
         clusters: how many there are.
         counted: in how many of them the metric is defined in a run; all if not given.
+        row: what one row that flips moves the metric by, where it is of right and wrong rows.
         without: the difference with one cluster left out, and how many clusters give each: what
             the interval needs to follow how the spread changes with the truth; see `bca`.
 
@@ -145,7 +147,7 @@ def by_resampling(
         error=error,
         p=min(1.0, 2 * (1 + rarer) / (1 + len(kept))),
         test=BY_BOOTSTRAP,
-        detectable=detectable(error, counted, first.unit),
+        detectable=detectable(error, counted, row),
     )
 
 
@@ -346,7 +348,8 @@ def _difference(
     counts = part.runs[0].counts
     clusters = int(counts.sum())
     left_out = _without(part.runs) if one.value is not None and two.value is not None else None
-    found = by_resampling(one, two, resampled, clusters, part.counted, left_out)
+    row = 0.0 if one.unit else _row(part.units) / max(one.denominator, two.denominator)
+    found = by_resampling(one, two, resampled, clusters, part.counted, row, left_out)
     if found.difference is None:
         return found
     rows = _rows(part.units)
@@ -376,6 +379,13 @@ def _alike(difference: float, clusters: int) -> tuple[float, float]:
     """
     unseen = wilson(0, clusters)[1] * (1 + abs(difference))
     return max(-1.0, difference - unseen), min(1.0, difference + unseen)
+
+
+def _row(units: Floats) -> float:
+    """Give what a right row adds to a numerator, or where none is right to a denominator."""
+    rows = np.maximum(units[:, [4, 5]], 1)
+    most = (units[:, [0, 2]] / rows).max() or (units[:, [1, 3]] / rows).max()
+    return float(most)
 
 
 def _rows(units: Floats) -> tuple[int, int] | None:

@@ -11,23 +11,23 @@ _REACH = NormalDist().inv_cdf(1 - ALPHA / 2) + NormalDist().inv_cdf(POWER)  # 2.
 _FEWEST = 6  # clusters that must differ one way: 2 / 2**5 is above 5 %, 2 / 2**6 below
 
 
-def detectable(error: float, clusters: int, unit: str = "") -> float | None:
+def detectable(error: float, clusters: int, row: float = 0.0) -> float | None:
     """Give the smallest true difference that 80 % of such sets show at the 5 % level, two-sided.
 
     It is 2.80 standard errors; but of right and wrong never less than the exact test can show:
-    six clusters must differ, and all one way, before p is below 5 %.
+    six clusters must differ by a row at least, and all one way, before p is below 5 %.
 
     Args:
         error: the standard error of the difference, from the resamples.
         clusters: how many there are, in which the metric is defined.
-        unit: of the metric; the second rule holds for shares ("") alone.
+        row: what one row that flips moves the metric by; 0 where it is not of such rows.
 
     Returns:
         In the unit of the metric (a share of 1); None where no difference could be shown.
     """
     if clusters < _FEWEST:
         return None
-    return max(_REACH * error, 0.0 if unit else _least(clusters))
+    return max(_REACH * error, row * clusters * _least(clusters)) or None
 
 
 def _least(clusters: int) -> float:
