@@ -128,6 +128,23 @@ def test_what_an_error_means(tmp_path: Path, error: Any, ends: str):
     assert state(one) == ends
 
 
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("[REQUEST_FAILED after 5 tries]", "request-failed"),
+        ("API ERROR: 500", "request-failed"),
+        (" Failed to obtain answer via bailingMM API.", "request-failed"),
+        ("The request failed, says the sign: D", "stop"),
+        ("[REQUEST] D", "stop"),
+    ],
+)
+def test_an_error_in_the_place_of_a_reply_is_no_answer(tmp_path: Path, text: str, ends: str):
+    (one,) = found(lines(tmp_path / "f.jsonl", [{"id": "a", "reply": text}]))
+    assert state(one) == ends
+    (one,) = found(lines(tmp_path / "g.jsonl", [{"doc_id": 0, "filtered_resps": text}]))
+    assert state(one) == ends
+
+
 def test_half_an_emoji_and_a_reply_longer_than_csv_takes(tmp_path: Path):
     path = tmp_path / "f.jsonl"
     path.write_text('{"id": "a", "reply": "so \\ud83d", "score": NaN}\n')

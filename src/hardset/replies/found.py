@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any
 
 from msgspec import Struct
 
-from hardset.models.faults import code_and_message, speaks_of_policy
+from hardset.models.faults import code_and_message, shorten, speaks_of_policy
 from hardset.models.wire import BROKE_OFF, FINISH
 from hardset.records import Failure, Reply, State
+
+
+_INSTEAD = re.compile(
+    r"\s*(\[?(REQUEST|API|INFERENCE|GENERATION)[ _](FAILED|FAILURE|ERROR)\b|Failed to obtain answer\b)"
+)
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -65,7 +71,12 @@ def of_error(error: Any, who: str) -> Reply:
 
 
 def ended(text: str, word: Any, tokens_in: Any = 0, tokens_out: Any = 0) -> Reply:
-    """Make a reply out of its text and the word for how it ended, in whosever vocabulary."""
+    """Make a reply out of its text and the word for how it ended, in whosever vocabulary.
+
+    What harnesses write in the place of a reply, like `[REQUEST_FAILED timeout]`, is a failure.
+    """
+    if _INSTEAD.match(text):
+        return failed(f"in the place of a reply: {shorten(text)}")
     finish = str(word or "stop").strip().lower()
     finish = FINISH.get(finish, finish)
     if finish in BROKE_OFF:
