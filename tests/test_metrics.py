@@ -367,11 +367,11 @@ def test_the_seed_moves_the_draws_and_nothing_else_does():
 
 
 def test_intervals_hold_the_truth_and_those_that_ignore_clusters_do_not():
-    # 300 data sets of 40 clusters of 6 unanswerable and 6 answerable rows. A cluster refuses the
+    # 300 data sets of 40 clusters of 12 unanswerable and 12 answerable rows. A cluster refuses the
     # ones with a chance from Beta(2, 1), mean 2/3, the others with one from Beta(1, 4), mean 1/5:
     # refusal F1 = 2 * 2/3 / (2/3 + 1/5 + 1) = 5/7; accuracy with every answer right =
     # (2/3 + 4/5) / 2 = 11/15. pass^5 of Beta(2, 1) is its fifth moment, 2 / (2 + 5) = 2/7.
-    rng, sets, clusters, rows = np.random.default_rng(8), 300, 40, 6
+    rng, sets, clusters, rows = np.random.default_rng(8), 300, 40, 12
     shape = sets, clusters, 2, rows
     chance = np.stack([rng.beta(2, 1, shape[:2]), rng.beta(1, 4, shape[:2])], axis=2)
     refused = (rng.random(shape) < chance[..., None]).ravel()

@@ -23,8 +23,10 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
+DIGITS = 9  # contributions are equal to this many decimals: sums in any order agree
 _SHARED = 256  # clusters a pattern, from which on a chain of binomials is faster than halves
-_BLOCK = 256  # cells filled at a time, in a core's own cache
+_BLOCK = 64  # cells filled at a time, in a core's own cache
+_ACROSS = 256  # patterns read off at a time, for the same reason
 _POOL = 512  # halves of each kind made at a time
 _KEPT = 448  # of them, those with the fewest clusters
 _LARGE = 1 << 17  # clusters; above, fewer halves at a time, which bounds the memory
@@ -88,7 +90,7 @@ def _drawn(
     for size, members in halved.items():
         halves = _Halves([several[i] for i in members], [found[i] for i in members], size, seed)
         list(pool.map(halves.fill, range(0, draws, halves.kept)))
-    return found
+    return np.round(found, DIGITS, out=found)  # so that a sum of nothing is exactly nothing
 
 
 def _few(one: Patterns, clusters: int) -> bool:
@@ -172,9 +174,9 @@ class _Halves:
         here = _BLOCK * halves
         for start in range(0, cells, _BLOCK):
             drawn = rng.integers(here, size=rng.poisson(here / 2), dtype=np.uint32)
-            counts = np.bincount(drawn, minlength=here).reshape(_BLOCK, halves)
+            counts = np.bincount(drawn, minlength=here).astype(np.int32).reshape(_BLOCK, halves)
             for i in range(_BLOCK):
-                np.add(upto[start + i], counts[i], out=upto[start + i + 1], casting="unsafe")
+                np.add(upto[start + i], counts[i], out=upto[start + i + 1])
         return upto
 
 
@@ -184,8 +186,8 @@ def _read_off(one: Patterns, upto: NDArray[np.int32]) -> Floats:
     steps = values - np.append(values[:, 1:], [[0.0], [0.0]], axis=1)
     ends = np.cumsum(one.counts)
     sums = np.zeros((2, upto.shape[1]))
-    for start in range(0, len(ends), _BLOCK):
-        part = slice(start, start + _BLOCK)
+    for start in range(0, len(ends), _ACROSS):
+        part = slice(start, start + _ACROSS)
         sums += steps[:, part] @ upto[ends[part]].astype(np.float64)
     return sums
 

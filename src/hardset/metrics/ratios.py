@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from hardset.metrics.bootstrap import (
+    DIGITS,
     Floats,
     Patterns,
     draw,
@@ -20,7 +21,7 @@ from hardset.metrics.interval import bca, wilson, wilson_clustered
 from hardset.records import Metric
 
 if TYPE_CHECKING:
-    from hardset.metrics.paired import Difference
+    from hardset.metrics.difference import Difference
 
 LEVEL = 0.95
 WILSON = "wilson"
@@ -32,7 +33,6 @@ ONE_CLUSTER = "no interval: one cluster"
 _CLUSTER = "\0cluster"  # names no outcome column has
 _SIDES = ("top", "bottom")
 _FEW = 10  # clusters that have, or lack, something: resamples need about that many to vary
-_DIGITS = 9  # contributions are equal to this many decimals: sums in any order agree
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,7 +191,7 @@ def _slices(
     kept = frame.filter(pl.all_horizontal(pl.col(name) != "" for name in names)) if names else frame
     sums = kept.group_by(*names, _CLUSTER).agg(pl.col(columns).sum())
     if not names:
-        yield {}, np.round(sums.select(columns).to_numpy(), _DIGITS)
+        yield {}, np.round(sums.select(columns).to_numpy(), DIGITS)
         return
     sums = sums.sort(names)
     lengths = sums.group_by(names, maintain_order=True).len()
@@ -201,7 +201,7 @@ def _slices(
         start += row[-1]
         yield (
             dict(zip(names, row[:-1], strict=True)),
-            np.round(part.select(columns).to_numpy(), _DIGITS),
+            np.round(part.select(columns).to_numpy(), DIGITS),
         )
 
 
@@ -274,10 +274,10 @@ def _method(one: Patterns, unit: str) -> str:
     if np.isin(bottom, (0, 1)).all() and ((top == 0) | (top == bottom)).all():
         return WILSON
     own = top[counted] / bottom[counted]
-    same = np.ptp(own) < 10.0**-_DIGITS and not top[~counted].any()
+    same = np.ptp(own) < 10.0**-DIGITS and not top[~counted].any()
     if same and 0 <= own[0] <= 1:
         return WILSON_CLUSTERS
-    share = (top >= 0).all() and (top <= bottom + 10.0**-_DIGITS).all()
+    share = (top >= 0).all() and (top <= bottom + 10.0**-DIGITS).all()
     if share and min(one.counts[top > 0].sum(), one.counts[top < bottom].sum()) < _FEW:
         return WILSON_FEW
     return BCA
