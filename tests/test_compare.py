@@ -17,8 +17,8 @@ from hardset import comparing
 from hardset.comparing import differences, write_comparison, write_json
 from hardset.errors import UsageError
 from hardset.metrics import Rates, Ratio, accuracy
+from hardset.metrics.difference import Difference
 from hardset.metrics.items import flips, match
-from hardset.metrics.paired import Difference
 from hardset.records import Metric
 from hardset.reports.compared import finding, points, probability
 from hardset.reports.folder import write_folder

@@ -14,14 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardset.metrics import Rates, Ratio, accuracy
-from hardset.metrics.paired import (
-    BOOTSTRAP,
-    Difference,
-    adjusted,
-    beside,
-    by_resampling,
-    differences,
-)
+from hardset.metrics.difference import BOOTSTRAP, Difference, adjusted, beside, by_resampling
+from hardset.metrics.paired import differences
 from hardset.metrics.power import detectable
 from hardset.metrics.signflip import EXACT, PERMUTATION, holm, mcnemar, sign_flip
 from hardset.records import Metric

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from hardset.benchmarks.declaration import Benchmark
     from hardset.metrics import Measurable
-    from hardset.metrics.paired import Difference
+    from hardset.metrics.difference import Difference
     from hardset.records import Item
     from hardset.reports.runs import RunView
 
@@ -59,7 +59,7 @@ def compare(
     Raises:
         UsageError: not a finished run, other benchmarks, other revisions, or nothing in common.
     """
-    from hardset.metrics.paired import adjusted
+    from hardset.metrics.difference import adjusted
 
     runs = [_read(Path(one)) for one in (baseline, *others)]
     if len(runs) < 2:
@@ -238,7 +238,7 @@ def differences(
 
     What cannot be compared, or is declared of one run alone, is set side by side.
     """
-    from hardset.metrics.paired import Comparable, beside
+    from hardset.metrics.difference import Comparable, beside
     from hardset.reports.runs import key
 
     found: list[Difference] = []
@@ -292,9 +292,21 @@ def _view(cls: type[Benchmark], run: Finished, outcomes: pl.DataFrame, label: st
         states=tally(outcomes),
         outcomes=outcomes,
         headline=cls.headline,
-        readings=cls.readings,
+        readings=(*cls.readings, *_judged(cls, outcomes)),
         cuts=[cut for cut in cls.cuts if cut in outcomes.columns],
     )
+
+
+def _judged(cls: type[Benchmark], outcomes: pl.DataFrame) -> list[str]:
+    """Name the readings that are no rule's: a judge's, by their columns."""
+    names = [name.removesuffix("_state") for name in outcomes.columns if name.endswith("_state")]
+    columns = ("state", "answer", "rule", "right")
+    return [
+        name
+        for name in names
+        if name not in cls.readings
+        and all(f"{name}_{part}" in outcomes.columns for part in columns)
+    ]
 
 
 def _settings(manifest: Mapping[str, Any]) -> dict[str, str]:

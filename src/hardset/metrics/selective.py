@@ -41,7 +41,7 @@ from hardset.metrics.ratios import BOOTSTRAP, LEVEL, WILSON_CLUSTERS, Rates, Rat
 from hardset.records import Metric, State
 
 if TYPE_CHECKING:
-    from hardset.metrics.paired import Difference
+    from hardset.metrics.difference import Difference
 
 CONFIDENCE = "confidence"
 KNOWN = "confidence known"

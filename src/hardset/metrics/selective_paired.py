@@ -15,7 +15,7 @@ import polars as pl
 
 from hardset.metrics.bootstrap import Counts, Floats, generator
 from hardset.metrics.clusters import connected
-from hardset.metrics.paired import Difference, beside, by_resampling
+from hardset.metrics.difference import Difference, beside, by_resampling
 from hardset.metrics.ranked import Fraction, Ranked, calibration_gaps, coarse
 from hardset.metrics.selective import (
     LABEL,

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hardset.metrics.difference import Difference
 from hardset.metrics.items import Flips, Matched
-from hardset.metrics.paired import Difference
 from hardset.reports.runs import RunView
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from hardset.metrics.paired import Difference
+from hardset.metrics.difference import Difference
 from hardset.metrics.signflip import mcnemar
 from hardset.records import Item
 from hardset.reports import html, view

@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from hardset.metrics.paired import Difference
+from hardset.metrics.difference import Difference
 from hardset.metrics.signflip import mcnemar
 from hardset.records import Metric
 from hardset.reports.compared import (
