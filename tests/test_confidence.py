@@ -64,6 +64,13 @@ def test_the_last_place_counts():
     assert token_confidence(tokens, reading) == pytest.approx(0.7)
 
 
+@pytest.mark.parametrize("evidence", ["B", "B! No, B"])
+def test_of_several_places_of_one_answer_the_last_counts(evidence):
+    tokens = spelled(("B", 0.2), ("! No, ", 0.5), ("B", 0.7))
+    reading = Reading(state=State.ANSWERED, answer="B", evidence=evidence)
+    assert token_confidence(tokens, reading) == pytest.approx(0.7)
+
+
 def test_what_is_meant_by_other_words_is_all_of_them():
     reading = read_yes_no("There isn't any dog.", "Is there a dog?")
     assert (reading.answer, reading.evidence) == ("no", "there isn't any dog")
@@ -232,7 +239,7 @@ def test_they_are_neither_asked_for_nor_kept_otherwise():
         {"content": [{"token": "Yes"}]},
         {"content": [{"token": "Yes", "logprob": None}]},
         {"content": [{"token": "Yes", "logprob": "-1"}]},
-        {"content": [{"token": "Yes", "logprob": True}]},
+        {"content": [{"token": "Yes", "logprob": False}]},
         {"content": [{"token": "Yes", "logprob": 0.7}]},
         {"content": [{"token": None, "logprob": -1}]},
         {"content": [{"token": "Yes", "logprob": -1, "bytes": [999]}]},

@@ -119,6 +119,15 @@ def test_a_threshold_answers_a_whole_tie():
     assert work(answers, second=(3,))["phi", 1] == (0, 4)
 
 
+def test_a_threshold_is_the_confidence_of_someone_drawn():
+    """Without the wrong answer at .3, .9 is the lowest that there is; the other half's .5 waits.
+
+    The .5 alone chooses -1, its only confidence, and the .9 is answered with it: 1 in all of 2.
+    """
+    answers = [(0.9, True), (0.3, False), (0.5, False)]
+    assert work(answers, second=(2,), weights=[1, 0, 1])["phi", 1] == (1, 2)
+
+
 def test_effective_reliability_needs_two_halves():
     assert work(TIED)["phi", 1] == (0, 0)
 
@@ -339,6 +348,25 @@ def test_rows_of_one_cluster_are_drawn_together_and_stay_in_one_half():
     unlabelled = labelled.with_columns(pair=pl.lit(""))
     for metric in Selective(frame=unlabelled, cluster="pair").metrics(draws=20):
         assert metric.clusters == 40  # each item by itself
+
+
+def test_the_names_of_clusters_do_not_matter():
+    rng = np.random.default_rng(6)
+    rows = frame([(f"i{i}", "answered", i % 3 > 0, float(rng.random()), True) for i in range(60)])
+    some, others = ([f"{prefix}{i // 2 % 7 * 31}-{i // 2}" for i in range(60)] for prefix in "ab")
+    one, two = (
+        Selective(frame=rows.with_columns(pair=pl.Series(names)), cluster="pair").metrics(draws=50)
+        for names in (some, [name[::-1] for name in others])
+    )
+    assert [(m.value, m.low, m.high) for m in one] == [(m.value, m.low, m.high) for m in two]
+
+
+def test_a_calibration_error_is_never_below_zero():
+    """Of answers at .5 half are right: an error of 0, which every resample only makes larger."""
+    rows = frame([(f"i{i}", "answered", i % 2 > 0, 0.5, True) for i in range(40)])
+    ece = by_name(Selective(frame=rows, cluster=None).metrics(draws=100), "ECE")
+    assert (ece.value, ece.low, ece.high) == (0, 0, 0)
+    assert ece.method == "cluster-bootstrap (basic)"
 
 
 def test_intervals_hold_the_value_and_come_again():
