@@ -116,18 +116,20 @@ def test_an_empty_file_of_replies_is_no_run(tmp_path: Path):
 
 def test_signs_that_a_format_forbids_are_not_needed(tmp_path: Path):
     done = scored(tmp_path, rows("B", "A", "D", ids="q_{}"))
-    assert done.matched.by == {"by id, punctuation apart": 3}
+    assert done.matched.by == {"by id with other signs": 3}
     assert share(done) == (3, 3)
 
 
 def test_signs_are_needed_where_ids_differ_in_nothing_else(tmp_path: Path):
     class Alike(Colours):
         def items(self):
-            for item, name in zip(super().items(), ("a/1", "a1", "b"), strict=True):
+            for item, name in zip(super().items(), ("a/1", "a_1", "b"), strict=True):
                 yield Item(**{f: getattr(item, f) for f in item.__struct_fields__} | {"id": name})
 
     done = scored(tmp_path, [{"id": "a-1", "reply": "B"}, {"id": "b", "reply": "D"}], Alike())
     assert done.matched.unknown == ["a-1"]
+    done = scored(tmp_path, [{"id": "q1", "reply": "B"}, {"id": "q/2", "reply": "A"}])
+    assert done.matched.unknown == ["q1"]  # a sign that is missing is another id
 
 
 def test_the_limit_takes_the_first_items_and_tells_the_rest(tmp_path: Path):
@@ -195,6 +197,7 @@ def test_a_file_in_which_every_question_is_another_is_refused(tmp_path: Path):
         "what COLOUR is the car",  # signs and case apart
         "<image>\nWhat colour is the car?\nAnswer with a letter.",  # inside a prompt
         "colour is the car?",  # a part of it
+        "What colour is the ｃａｒ?",  # in full-width letters
         "",
     ],
 )

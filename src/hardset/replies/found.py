@@ -12,9 +12,9 @@ from hardset.models.faults import code_and_message, shorten, speaks_of_policy
 from hardset.models.wire import BROKE_OFF, FINISH
 from hardset.records import Failure, Reply, State
 
-
 _INSTEAD = re.compile(
-    r"\s*(\[?(REQUEST|API|INFERENCE|GENERATION)[ _](FAILED|FAILURE|ERROR)\b|Failed to obtain answer\b)"
+    r"\s*\[?(REQUEST|API|INFERENCE|GENERATION)[ _](FAILED|FAILURE|ERROR)\b"
+    r"|\s*Failed to obtain answer\b"
 )
 
 

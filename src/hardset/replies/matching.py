@@ -4,7 +4,7 @@ The ways, tried in this order, and always said:
 
 - by id: what the file calls it is an item's id;
 - by pair and role, where the file's ids are pairs' (MMR's answer files);
-- by id, punctuation apart, where the file's format allows no other signs;
+- by id, whatever its signs are (`a_1` is `a/1`, if nothing else is): some formats allow few;
 - by position: the file numbers its rows 0, 1, …; only where no id matched, and either every
   question in the file agrees, or the file has none and covers all items;
 - by question: its text, or what stands in it before the options, is one item's alone.
@@ -20,6 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
+from unicodedata import normalize
 
 from hardset.errors import UsageError
 from hardset.records import Item, Reply
@@ -28,7 +29,7 @@ from hardset.replies.orders import Order, before_options, options_in, order_of
 
 BY_ID = "by id"
 BY_PAIR = "by pair and role"
-BY_FOLDED = "by id, punctuation apart"
+BY_FOLDED = "by id with other signs"
 BY_POSITION = "by position"
 BY_POSITION_ALONE = "by position alone: the files hold no question to check it by"
 BY_QUESTION = "by question"
@@ -149,7 +150,7 @@ def _target(item: Item) -> Target:
 
 def signs_apart(text: str) -> str:
     """Return the letters and digits of a text alone, in lower case."""
-    return _SIGNS.sub("", text.casefold())
+    return _SIGNS.sub("", normalize("NFKC", text).casefold())
 
 
 def contradicts(target: Target, question: str) -> bool:
@@ -194,7 +195,7 @@ def _place(targets: Sequence[Target], found: Sequence[Found], limit: int | None)
     for position, target in enumerate(targets):
         if target.pair and target.role:
             by_pair[target.pair, target.role].append(position)
-    folded = _unique(signs_apart(target.id) for target in targets)
+    folded = _unique(_folded(target.id) for target in targets)
     asked = _unique(target.asked for target in targets)
     stems = _unique(target.stem for target in targets)
 
@@ -210,7 +211,7 @@ def _place(targets: Sequence[Target], found: Sequence[Found], limit: int | None)
             placed.append(_Placed(one, own, BY_ID))
         elif number in in_pairs:
             placed.append(_Placed(one, in_pairs[number], BY_PAIR))
-        elif one.ids and (near := folded.get(signs_apart(one.ids[0]))) is not None:
+        elif one.ids and (near := folded.get(_folded(one.ids[0]))) is not None:
             placed.append(_Placed(one, near, BY_FOLDED))
         else:
             placed.append(_Placed(one, None))
@@ -224,6 +225,11 @@ def _place(targets: Sequence[Target], found: Sequence[Found], limit: int | None)
         else one
         for one in placed
     ]
+
+
+def _folded(ident: str) -> str:
+    """Return an id with one sign for all others: `a/1#POS` and `a_1_POS` are alike, `a1POS` not."""
+    return _SIGNS.sub("-", ident.casefold()).strip("-")
 
 
 def _unique(names: Iterable[str]) -> dict[str, int]:
