@@ -341,7 +341,7 @@ def test_what_a_ratio_draws_does_not_depend_on_the_others(monkeypatch):
 
 
 def test_many_clusters_are_drawn_with_fewer_halves_at_a_time(monkeypatch):
-    assert [boot._pool(n) for n in (1, 1 << 17, (1 << 17) + 1, 1 << 18, 1 << 19, 1 << 40)] == [
+    assert [boot._pool(n) for n in (1, 1 << 15, (1 << 15) + 1, 1 << 16, 1 << 17, 1 << 40)] == [
         512, 512, 256, 256, 128, 16
     ]  # fmt: skip
     monkeypatch.setattr(boot, "_LARGE", 100)

@@ -29,7 +29,7 @@ _BLOCK = 64  # cells filled at a time, in a core's own cache
 _ACROSS = 256  # patterns read off at a time, for the same reason
 _POOL = 512  # halves of each kind made at a time
 _KEPT = 448  # of them, those with the fewest clusters
-_LARGE = 1 << 17  # clusters; above, fewer halves at a time, which bounds the memory
+_LARGE = 1 << 15  # clusters; above, fewer halves at a time: 128 MB a thread, to a million clusters
 _HELD = 1 << 25  # numerators and denominators drawn at a time, 256 MB
 
 
