@@ -242,6 +242,27 @@ def test_repeats_make_an_item_right_by_more_than_half():
     assert (counted.lost, counted.gained, counted.both) == (["a"], ["b"], 1)
 
 
+def test_flips_can_go_by_another_reading_and_leave_out_what_has_no_verdict(tmp_path):
+    def judged(way: str, verdicts: list[bool | None]) -> pl.DataFrame:
+        right = pl.Series(verdicts, dtype=pl.Boolean)
+        return pairs(way, way).with_columns(
+            judge_state=pl.when(right.is_not_null()).then(pl.lit("answered")),
+            judge_answer=pl.lit(""),
+            judge_rule=pl.lit(""),
+            judge_right=right,
+        )
+
+    first = run(tmp_path / "a", judged("++", [True, True, False, None]))
+    second = run(tmp_path / "b", judged("++", [False, True, True, True]))
+    assert compare(first, second).versus[0].flips.lost == []
+    by_judge = compare(first, second, reading="judge").versus[0].flips
+    assert (by_judge.lost, by_judge.gained) == (["00#POS"], ["01#POS"])
+    assert (by_judge.both, by_judge.neither, by_judge.unknown) == (1, 0, 1)
+    assert compare(first, second, reading="default").versus[0].flips.both == 4
+    with pytest.raises(UsageError, match="c has no reading 'judge'; it has default, paper"):
+        compare(first, run(tmp_path / "c", pairs("++", "++")), reading="judge")
+
+
 # --- what is refused --------------------------------------------------------------------------
 
 
@@ -359,7 +380,14 @@ def test_json_holds_everything(tmp_path):
     content = json.loads((tmp_path / "out" / "c.json").read_text())
     (against,) = content["against_the_first"]
     assert against["items"]["second_only"] == ["02#POS", "02#NEG"]
-    assert against["flips"] == {"both": 3, "neither": 0, "lost": [], "gained": ["01#NEG"]}
+    assert against["flips"] == {
+        "both": 3,
+        "neither": 0,
+        "lost": [],
+        "gained": ["01#NEG"],
+        "unknown": 0,
+        "reading": "",
+    }
     assert against["differing"]["model"] == ["a", "b"]
     back = msgspec.convert(against["differences"], list[Difference])
     assert back == list(compared.versus[0].differences)

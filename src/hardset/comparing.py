@@ -40,6 +40,7 @@ def compare(
     baseline: str | Path,
     *others: str | Path,
     across_revisions: bool = False,
+    reading: str = "",
     draws: int = 10_000,
     seed: int = 0,
 ) -> Compared:
@@ -50,6 +51,7 @@ def compare(
         others: the folders of at least one other run of the same benchmark.
         across_revisions: compare although the revisions of the data differ; items whose
             question, gold answer or picture is not the same are left out, as always.
+        reading: whose right and wrong make an item flip, as `judge`; the headline's if empty.
         draws: resamples of the bootstrap.
         seed: of the bootstrap.
 
@@ -68,7 +70,7 @@ def compare(
     cls = registry.load(runs[0].manifest["benchmark"])
     labels = _labels(runs)
     versus = [
-        _versus(cls, runs[0], other, labels[0], label, draws, seed)
+        _versus(cls, runs[0], other, labels[0], label, reading, draws, seed)
         for other, label in zip(runs[1:], labels[1:], strict=True)
     ]
     families = adjusted(one.differences for one in versus)
@@ -192,6 +194,7 @@ def _versus(
     second: Finished,
     label: str,
     other_label: str,
+    reading: str,
     draws: int,
     seed: int,
 ) -> Versus:
@@ -205,6 +208,11 @@ def _versus(
             f"{first.outcomes['item'].n_unique()} and {second.outcomes['item'].n_unique()} items"
         )
     views = (_view(cls, first, before, label), _view(cls, second, after, other_label))
+    for view in views:
+        if reading and reading not in view.readings:
+            raise UsageError(
+                f"{view.model} has no reading {reading!r}; it has {', '.join(view.readings)}"
+            )
     return Versus(
         first=views[0],
         second=views[1],
@@ -212,7 +220,7 @@ def _versus(
         differences=differences(
             _rates(cls, first, before), _rates(cls, second, after), draws, seed
         ),
-        flips=flips(before, after),
+        flips=flips(before, after, "" if reading == cls.readings[0] else reading),
         differing=list(_differing(first.manifest, second.manifest)),
     )
 

@@ -17,6 +17,7 @@ def compare(
     baseline: Path,
     *others: Path,
     across_revisions: Annotated[bool, Parameter(negative="")] = False,
+    reading: str = "",
     report: Path | None = None,
     json: Path | None = None,
     cuts: Annotated[bool, Parameter(negative="")] = False,
@@ -45,6 +46,8 @@ def compare(
         The folders of one or more other runs.
     across_revisions
         Compare although the data are of different revisions: the items that are the same.
+    reading
+        Whose right and wrong make an item flip, as `judge`; the headline's if not given.
     report
         Also write one page to this file, with figures and every flipped item.
     json
@@ -66,7 +69,14 @@ def compare(
         raise UsageError(f"--draws takes a whole number from 100 to 1,000,000, not {draws}")
     if report is not None:
         replaceable(report)
-    compared = hold(baseline, *others, across_revisions=across_revisions, draws=draws, seed=seed)
+    compared = hold(
+        baseline,
+        *others,
+        across_revisions=across_revisions,
+        reading=reading,
+        draws=draws,
+        seed=seed,
+    )
     if json is not None:
         write_json(json, compared)
     if report is not None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from hardset.metrics.rates import columns
+
 SAME = {
     "question": "question",
     "gold": "gold answer",
@@ -30,7 +32,7 @@ class Matched:
 
 @dataclass(frozen=True, kw_only=True)
 class Flips:
-    """The items by who got them right, by the headline's reading: ids in the data's order.
+    """The items by who got them right, by one reading: ids in the data's order.
 
     With repeats an item is right where more than half of them are.
     """
@@ -39,6 +41,8 @@ class Flips:
     neither: int
     lost: Sequence[str]  # right in the first run alone
     gained: Sequence[str]  # right in the second run alone
+    unknown: int = 0  # without a verdict in a run: in none of the others
+    reading: str = ""  # whose; "" is the headline's
 
 
 def match(first: pl.DataFrame, second: pl.DataFrame) -> tuple[Matched, pl.DataFrame, pl.DataFrame]:
@@ -97,12 +101,22 @@ def _unlike(name: str) -> pl.Expr:
     return unlike & (one != "") & (two != "") if name in _MAY_LACK else unlike
 
 
-def flips(first: pl.DataFrame, second: pl.DataFrame) -> Flips:
-    """Sort the items by which run got them right, in more than half of their repeats."""
+def flips(first: pl.DataFrame, second: pl.DataFrame, reading: str = "") -> Flips:
+    """Sort the items by which run got them right, in more than half of their repeats.
+
+    Args:
+        first: outcomes of the one run, cut down by `match`.
+        second: outcomes of the other.
+        reading: whose `right` counts; "" is the headline's. A row without a verdict of that
+            reading says nothing, and an item of such rows alone is unknown.
+    """
+    state, column = columns(reading)
 
     def right(frame: pl.DataFrame) -> pl.DataFrame:
-        share = pl.col("right").fill_null(False).mean() > 0.5
-        return frame.group_by("item", maintain_order=True).agg(share.alias("right"))
+        said = pl.col(column)
+        if state in frame.columns:
+            said = pl.when(pl.col(state).is_not_null()).then(said)
+        return frame.group_by("item", maintain_order=True).agg((said.mean() > 0.5).alias("right"))
 
     one, two = pl.col("right"), pl.col("right too")
     both = right(first).join(right(second), on="item", suffix=" too", maintain_order="left")
@@ -111,4 +125,6 @@ def flips(first: pl.DataFrame, second: pl.DataFrame) -> Flips:
         neither=both.filter(~one & ~two).height,
         lost=both.filter(one & ~two)["item"].to_list(),
         gained=both.filter(~one & two)["item"].to_list(),
+        unknown=both.filter(one.is_null() | two.is_null()).height,
+        reading=reading,
     )

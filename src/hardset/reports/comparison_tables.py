@@ -121,11 +121,14 @@ def flips(versus: Versus) -> str:
     """Say how many items flipped, each way, and name the first."""
     found = versus.flips
     counted = found.both + found.neither + len(found.lost) + len(found.gained)
+    by = f" by the {found.reading} reading" if found.reading else ""
     said = (
-        f"Flips: of {counted:,} items {found.both:,} are right in both, {found.neither:,} in "
+        f"Flips{by}: of {counted:,} items {found.both:,} are right in both, {found.neither:,} in "
         f"neither,\n{len(found.lost):,} in A alone (lost){_named(found.lost)},\n"
         f"{len(found.gained):,} in B alone (gained){_named(found.gained)}."
     )
+    if found.unknown:
+        said += f"\nNo verdict, so not counted: {found.unknown:,}."
     if found.lost or found.gained:
         p = probability(mcnemar(len(found.lost), len(found.gained)))
         said += f"\nExact McNemar over the items, as if they were independent: p {p}"
