@@ -258,3 +258,17 @@ def test_whether_it_refuses_does_not_depend_on_what_is_accepted(reply, accepted)
     for question in (HOW_MANY, COLOUR, HOLDS, "Is the door open?"):
         refused = read_match(reply, [], question).state is ABSTAINED
         assert (read_match(reply, accepted, question).state is ABSTAINED) == refused
+
+
+@pytest.mark.parametrize(
+    ("reply", "state"),
+    [
+        ("I cannot answer that: no cloth hangs over the model.", ABSTAINED),
+        ("I can't answer the question: the page ends there.", ABSTAINED),
+        ("I am unable to answer: the hands are hidden.", ABSTAINED),
+        ("To answer your question: black.", ANSWERED),
+        ("The answer: black", ANSWERED),
+    ],
+)
+def test_what_follows_a_refusal_to_answer_is_no_answer(reply, state):
+    assert read_match(reply, ["black"], "What colour is the cloth?").state is state

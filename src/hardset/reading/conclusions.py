@@ -144,6 +144,8 @@ def _stated_at(text: str, lowered: str, at: int, noun: str) -> tuple[int, Passag
     before = re.findall(r"[a-z]+", lowered[max(0, at - 40) : at])[-4:]
     if {"if", "whether", "suppose", "assuming", "unless", "wrong", "incorrect"} & set(before):
         return None
+    if noun == "answer" and _refuses(before):
+        return None
     passage = _sentence(text[join.end() : join.end() + _LONGEST])
     final = noun in ("conclusion", "verdict", "final", "结论") or before[-1:] in (
         ["final"],
@@ -152,6 +154,13 @@ def _stated_at(text: str, lowered: str, at: int, noun: str) -> tuple[int, Passag
     final = final or (not ascii_noun and lowered[max(0, at - 2) : at] == "最终")
     evidence = (text[at : join.end()] + passage).strip()[:200]
     return join.end() + len(passage), Passage(passage.strip(), evidence, final, at)
+
+
+def _refuses(before: list[str]) -> bool:
+    """Whether "answer" is what the reply will not do: "I cannot answer that: there is no dog"."""
+    if before[-1:] == ["to"]:
+        return bool({"unable", "impossible", "possible", "able", "way"} & set(before))
+    return before[-1:] in (["cannot"], ["not"], ["t"], ["never"])
 
 
 def _sentence(text: str) -> str:
