@@ -1,7 +1,8 @@
 """The items: one a line of `items.jsonl`, each written looking at its picture, with what is seen.
 
 A line is an `Item` with the picture's name in place of its image, its source and its licence;
-`checked` says how often its truth was worked out anew from the picture alone, without the gold.
+`checked` says how often its truth was worked out from the picture: when it was written, and again
+from the question alone, without the gold; what did not agree was written anew and checked again.
 """
 
 from __future__ import annotations
