@@ -105,7 +105,9 @@ def test_unknown_replies_are_told_and_do_not_count(tmp_path: Path):
 
 
 def test_nothing_in_common_shows_ids_of_both_sides(tmp_path: Path):
-    with pytest.raises(UsageError, match=r"none of the 2 replies .* 3 items: .*'x1'.*'q/1'"):
+    with pytest.raises(
+        UsageError, match=r"holds 2 replies, but to none of the 3 items: .*'x1'.*'q/1'"
+    ):
         scored(tmp_path, rows("A", "B", ids="x{}"))
 
 

@@ -73,7 +73,7 @@ def test_missing_rows_end_with_3_and_are_said_first(tmp_path: Path):
         (("scenes", "a.jsonl", "--format", "x"), "there is no format 'x'; there are: plain, "),
         (("scenes", "a.jsonl", "--repeats", "0"), "1 or more"),
         (("scenes", "a.jsonl", "--repeats", "70000"), "65,535 at most"),
-        (("scenes", "a.jsonl"), "none of the 1 replies in a.jsonl is to one of the 200 items"),
+        (("scenes", "a.jsonl"), "a.jsonl holds 1 reply, but to none of the 200 items"),
         (("mmr", "a.jsonl", "--data", "none.json"), "none.json"),
     ],
 )

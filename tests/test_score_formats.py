@@ -591,7 +591,7 @@ def test_what_is_none_is_told_with_what_was_seen(tmp_path: Path):
         (b'{"id": "a", "reply": "b"}\n{"id": \n', "line 2 is not JSON"),
         (b"id,reply,id\n1,2,3\n", "two columns have the same name"),
         (b"[]", "a JSON list without a record"),
-        (b'"text"', "a table of texts"),
+        (b"hello\n", "a table of texts that ends after its first line, 'hello'"),
     ],
 )
 def test_what_is_no_file_of_replies(tmp_path: Path, content: bytes, said: str):

@@ -347,9 +347,10 @@ def _nothing(targets: Sequence[Target], found: Sequence[Found], files: str) -> s
             "; nor do its numbers cover all items, without questions to check them by "
             "(--limit takes the first items only)"
         )
+    many = "1 reply" if len(found) == 1 else f"{len(found):,} replies"
     return (
-        f"none of the {len(found):,} replies in {files} is to one of the {len(targets):,} items: "
-        f"it calls them {theirs}, … and the benchmark {ours}, …{more}"
+        f"{files} holds {many}, but to none of the {len(targets):,} items: it calls them {theirs}, "
+        f"… and the benchmark {ours}, …{more}"
     )
 
 

@@ -90,6 +90,9 @@ class Source:
         said = _SAID[self.kind]
         if self.kind == "zip":
             return f"{said} with {_some(sorted(self.members))}"
+        if self.first is None and self.kind == "table":
+            with self.path.open(encoding="utf-8-sig") as file:
+                return f"{said} that ends after its first line, {file.readline(200).strip()!r}"
         if self.first is None:
             return f"{said} without a record"
         if isinstance(self.first, Mapping) and self.first:
