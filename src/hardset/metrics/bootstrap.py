@@ -155,15 +155,15 @@ class _Halves:
             used = lacking >= 0
             lacking[~used] = clusters
             rng = generator(self.seed, f"{clusters} singly", {"from": str(start)})
-            cells = rng.integers(clusters, size=lacking.sum(), dtype=np.uint32)
-            owner = np.repeat(np.arange(kept), lacking)
+            singly = rng.integers(clusters, size=lacking.sum())
+            starts, some = np.cumsum(lacking) - lacking, lacking > 0
             for i in members:
                 one, into = self.several[i], self.into[i][:, start : start + kept]
                 sums = _read_off(one, upto)
                 both = (sums[:, fewest] + sums[:, self.size + most]) * used
-                which = np.repeat(np.arange(len(one.counts)), one.counts)[cells]
                 for side, values in enumerate((one.top, one.bottom)):
-                    both[side] += np.bincount(owner, weights=values[which], minlength=kept)
+                    drawn = np.append(np.repeat(values, one.counts)[singly], 0.0)
+                    both[side] += np.add.reduceat(drawn, starts) * some
                 into[:] = both[:, : into.shape[1]]
 
     def _sums(self, rng: np.random.Generator) -> NDArray[np.int32]:
