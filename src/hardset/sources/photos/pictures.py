@@ -43,7 +43,8 @@ class Picture:
     Attributes:
         wheel: what ships it.
         file: its name in the wheel's folder of pictures.
-        licence: as the package's own notes state it, or the package's where they state none.
+        licence: as the package's notes or its maintainers (Matplotlib's request 1599) state it, or
+            the package's own where they state none.
         origin: what it shows, and who made it as far as the package's notes tell.
         photograph: made with a camera, a microscope or a scanner, not drawn.
         size: of the file, in bytes.
@@ -238,8 +239,8 @@ PICTURES: Mapping[str, Picture] = {
     "minduka": Picture(
         MPL,
         "Minduka_Present_Blue_Pack.png",
-        PUBLIC,
-        "a wrapped box; Minduka, openclipart",
+        MATPLOTLIB,
+        "a wrapped box; Minduka, as the name of the file tells",
         False,
         13634,
         "5e72868826a7a4329a950e5a9efa393594807833fb7f27e5cd001a8afb9cd081",
