@@ -81,7 +81,7 @@ def test_list_names_benchmarks_providers_and_options(tmp_path):
         (["run", "scenes", "-m", "baseline/random", "--budget", "$5"], "--price 2.50,10"),
         (["run", "scenes", "-m", "baseline/random", "--budget", "lots"], "lots"),
         (["run", "scenes", "-m", "baseline/random", "--budget", "$5"], "price"),
-        (["run", "mmr", "-m", "baseline/random"], "--data"),
+        (["run", "mmr", "-m", "baseline/random"], "hardset fetch mmr --images"),
         (["run", "mmr", "-m", "baseline/random", "--data", "gone.json", "--blind"], "gone.json"),
         (["run", "scenes", "-m", "baseline/random", "--repeats", "0"], "repeats"),
         (["run", "scenes", "-m", "baseline/random", "--concurrency", "0"], "1"),

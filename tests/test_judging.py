@@ -165,7 +165,7 @@ def run(folder: Path, judge: Loopback, **more):
         return evaluate(
             benchmark,
             make_model("vlm", base_url=server.base_url),
-            Settings(runs=folder / "runs", store=folder / "replies.sqlite"),
+            Settings(runs=folder / "runs"),
             judge=make_model("referee", base_url=judge.base_url, key_env=None),
             **more,
         )
@@ -306,6 +306,35 @@ def test_a_judge_on_the_command_line(tmp_path):
         assert outcomes["judge_state"].null_count() == 0
         assert any(m.reading == "judge" and m.name == "verdicts given" for m in metrics)
         assert "judge reading" in (folder / "report.html").read_text()
+
+
+def test_replies_made_elsewhere_are_judged_too(tmp_path):
+    """Scored and asked, the same replies get the same verdicts and rates."""
+    data(tmp_path)
+    with Loopback(judge_says) as judge:
+        asked = run(tmp_path, judge)
+        lines = [
+            json.dumps({"id": row["item"], "reply": row["reply"]})
+            for row in asked.outcomes.to_dicts()
+        ]
+        (tmp_path / "replies.jsonl").write_text("\n".join(lines))
+        given_ = (
+            "score",
+            "hardbench",
+            "--data",
+            "test.parquet",
+            "replies.jsonl",
+            "-m",
+            "elsewhere",
+        )
+        as_judge = ("--judge", "referee", "--judge-base-url", judge.base_url)
+        done = command(*given_, *as_judge, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert judge.count == 10  # the same questions to the same judge are in the store already
+    (folder,) = tmp_path.glob("runs/hardbench/elsewhere/*")
+    _, metrics, _ = read_folder(folder)
+    ours = {m.name: (m.value, m.low) for m in asked.metrics if m.reading == "judge" and not m.cut}
+    assert ours == {m.name: (m.value, m.low) for m in metrics if m.reading == "judge" and not m.cut}
 
 
 def test_missing_verdicts_are_said_and_change_the_exit_status(tmp_path):

@@ -3,14 +3,14 @@
     run = hardset.score(hardset.make_benchmark("mmr", data=..., blind=True), "answers.jsonl")
 
 The tables, the run folder and the report are those of a run; the manifest says where the replies
-are from and how they were matched. No model is called.
+are from and how they were matched. No model is called, unless a judge is asked for.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from hardset.ask import Model, Store, Tally
 from hardset.benchmarks import registry
 from hardset.benchmarks.declaration import Benchmark
 from hardset.errors import UsageError
@@ -30,7 +31,7 @@ from hardset.replies.found import Found
 from hardset.replies.matching import Matched, match
 from hardset.replies.orders import Order
 from hardset.reports import folder
-from hardset.run import Run, Settings, manifest, measured, write_report
+from hardset.run import Run, Settings, consult, manifest, measured, write_report
 
 _ASKING = ("sampling", "blind", "first_prompt", "prompts_sha256", "model_options", "confidence")
 """What a run's manifest says of the asking, and nobody here knows."""
@@ -78,6 +79,9 @@ def score(
     repeats: int | None = None,
     limit: int | None = None,
     runs: Path = Path("runs"),
+    judge: Model | None = None,
+    store: Path | None = None,
+    judging: Callable[[Tally], None] | None = None,
 ) -> Scored:
     """Score replies made elsewhere and write `runs/<benchmark>/<model>/<time>/`.
 
@@ -89,6 +93,9 @@ def score(
         repeats: how often each item was asked, where the files do not number the repeats.
         limit: score the first so many items only.
         runs: where run folders go.
+        judge: a model that judges the replies, by the benchmark's rubrics: the one that is asked.
+        store: keeps its verdicts; None: `runs/store.sqlite`.
+        judging: is called with how far that is.
 
     Returns:
         The run. Items without a reply are in it, in the state request-failed.
@@ -124,6 +131,12 @@ def score(
         walk.pictures,
         settling=_Settling(matched),
     )
+    if judge is not None:
+        run.judge = judge
+        with Store(store or runs / "store.sqlite") as kept:
+            consult(run, judge, kept, judging)
+        if run.interrupted:
+            return run
     run.metrics = measured(run)
     run.manifest = _manifest(run)
     run.folder = folder.new_folder(runs, benchmark.name, run.model, run.started)

@@ -5,17 +5,22 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Protocol, runtime_checkable
+from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
-from hardset.cli.given import options_of, prices, replaceable, sampling_of, ways
-from hardset.cli.status import FAILED_ROWS, INTERRUPTED, STOPPED, resume_command
+from hardset.cli.given import (
+    Checked,
+    judge_of,
+    options_of,
+    prices,
+    replaceable,
+    sampling_of,
+    ways,
+)
+from hardset.cli.status import FAILED_ROWS, INTERRUPTED, STOPPED, resume_command, say_what_failed
 from hardset.errors import UsageError
 from hardset.streams import nobody_listening, tell
-
-if TYPE_CHECKING:
-    from hardset.run import Run
 
 MOST_REPEATS = 65_535  # the column of repeats has 16 bits
 
@@ -74,8 +79,8 @@ def run(
     - `hardset run mmr --data MMR-benchmark.json --images mmr/ -m my-model
       --base-url http://localhost:8000/v1`
 
-    Exit status: 0 every row has an outcome; 3 some rows failed, or lack a verdict; 2 the command or the data cannot
-    be used as given; 130 interrupted (the same command resumes).
+    Exit status: 0 every row has an outcome; 3 some rows failed, or lack a verdict; 2 the command
+    or the data cannot be used as given; 130 interrupted (the same command resumes).
 
     Parameters
     ----------
@@ -180,14 +185,8 @@ def run(
         for times, how in ways(declared, repeats, temperature)
     ]
     models = [make_model(spec, base_url=base_url, key_env=key_env) for spec in model]
-    referee = None
-    if judge is not None:
-        if not declared.rubrics:
-            raise UsageError(f"{benchmark} has no rubrics for a judge: run it without --judge")
-        referee = make_model(judge, base_url=judge_base_url, key_env=judge_key_env)
-    elif judge_base_url is not None or judge_key_env is not None:
-        raise UsageError("--judge-base-url and --judge-key-env go with a --judge")
-    for each in (*models, *([referee] if referee is not None else [])):
+    referee = judge_of(declared, judge, judge_base_url, judge_key_env)
+    for each in models:
         if isinstance(each, Checked):
             each.check()
     for each in models:
@@ -216,31 +215,6 @@ def run(
             print(f"report: {report}")
         sys.stdout.flush()
     with nobody_listening():
-        _say_what_failed(finished)
+        for done in finished:
+            say_what_failed(done)
     return FAILED_ROWS if any(done.failed or done.unjudged for done in finished) else 0
-
-
-@runtime_checkable
-class Checked(Protocol):
-    """A model that can tell before it is asked that it cannot be: its key is missing."""
-
-    def check(self) -> object:
-        """Raise `UsageError` if it cannot be asked."""
-
-
-def _say_what_failed(finished: list[Run]) -> None:
-    """Say in one sentence each which rows failed, and why asking stopped."""
-    for done in finished:
-        first, rest = done.reasons()[:3], done.reasons()[3:]
-        why = "; ".join(f"{count} x {reason}" for reason, count in first)
-        if rest:
-            why += f"; and {sum(count for _, count in rest)} for other reasons, see {done.folder}"
-        if done.stopped and done.stopped not in why:
-            tell(f"{done.model}: asking stopped early: {done.stopped}")
-        if done.verdicts is not None and done.unjudged:
-            reasons = "; ".join(f"{n} x {reason}" for reason, n in done.verdicts.failures.items())
-            tell(f"{done.model}: {done.unjudged} verdicts are missing: {reasons}")
-        if done.settings.confidence and "confidence" not in done.columns:
-            tell(f"{done.model}: no reply had a confidence, so none is measured")
-        if done.failed:
-            tell(f"{done.model}: {done.failed} of {done.rows} rows failed: {why}")

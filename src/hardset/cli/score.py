@@ -5,17 +5,14 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Group, Parameter
 
-from hardset.cli.given import options_of, replaceable
-from hardset.cli.status import FAILED_ROWS
+from hardset.cli.given import judge_of, options_of, replaceable
+from hardset.cli.status import FAILED_ROWS, INTERRUPTED, STOPPED, resume_command, say_what_failed
 from hardset.errors import UsageError
 from hardset.streams import nobody_listening, tell
-
-if TYPE_CHECKING:
-    from hardset.scoring import Scored
 
 MOST_REPEATS = 65_535  # the column of repeats has 16 bits
 
@@ -38,6 +35,9 @@ def score(
     model: Annotated[str, Parameter(name=["--model", "-m"], group=_REPLIES)] = "",
     format: Annotated[str, Parameter(group=_REPLIES)] = "",
     repeats: Annotated[int | None, Parameter(group=_REPLIES)] = None,
+    judge: Annotated[str | None, Parameter(group=_REPLIES)] = None,
+    judge_base_url: Annotated[str | None, Parameter(group=_REPLIES)] = None,
+    judge_key_env: Annotated[str | None, Parameter(group=_REPLIES)] = None,
     runs: Annotated[Path, Parameter(group=_OUT)] = Path("runs"),
     report: Annotated[Path | None, Parameter(group=_OUT)] = None,
     cuts: Annotated[bool, Parameter(group=_OUT, negative="")] = False,
@@ -78,6 +78,12 @@ def score(
         vlmevalkit, openai-batch, anthropic-batch, mmr-answers or hardset.
     repeats
         How often each item was asked, where the files do not number the repeats.
+    judge
+        A model that judges every reply, where the benchmark has rubrics for one (hardbench).
+    judge_base_url
+        The address of any OpenAI-compatible endpoint, for the judge.
+    judge_key_env
+        The environment variable that holds the judge's key.
     runs
         Where run folders go.
     report
@@ -85,7 +91,7 @@ def score(
     cuts
         Print the tables by category and other cuts too; the report always has them.
     """
-    from hardset.reports import terminal
+    from hardset.reports import progress, terminal
     from hardset.reports.folder import make_usable
     from hardset.reports.text import visible
     from hardset.run import write_report
@@ -100,15 +106,22 @@ def score(
     if report is not None:
         replaceable(report)
     declared = make_benchmark(benchmark, **options_of(option, data=data, images=images))
-    done = score_replies(
-        declared,
-        replies,
-        model=model,
-        format=format,
-        repeats=repeats,
-        limit=limit,
-        runs=runs,
-    )
+    referee = judge_of(declared, judge, judge_base_url, judge_key_env)
+    with progress.bar(f"{judge} judges") as judging:
+        done = score_replies(
+            declared,
+            replies,
+            model=model,
+            format=format,
+            repeats=repeats,
+            limit=limit,
+            runs=runs,
+            judge=referee,
+            judging=judging,
+        )
+    if done.interrupted:
+        tell(STOPPED + resume_command())
+        return INTERRUPTED
     if report is not None:
         write_report(report, [done])
     with nobody_listening():
@@ -126,15 +139,5 @@ def score(
             print(f"report: {report}")
         sys.stdout.flush()
     with nobody_listening():
-        _say_why_failed(done)
-    return FAILED_ROWS if done.failed else 0
-
-
-def _say_why_failed(done: Scored) -> None:
-    """Say in one sentence why rows failed."""
-    if done.failed:
-        first, rest = done.reasons()[:3], done.reasons()[3:]
-        why = "; ".join(f"{count} x {reason}" for reason, count in first)
-        if rest:
-            why += f"; and {sum(count for _, count in rest)} for other reasons, see {done.folder}"
-        tell(f"{done.model}: {done.failed} of {done.rows} rows failed: {why}")
+        say_what_failed(done)
+    return FAILED_ROWS if done.failed or done.unjudged else 0
