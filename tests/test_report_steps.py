@@ -1,19 +1,22 @@
-"""Two sections of the report: steps under failed main questions, and repeats."""
+"""Three sections of the report: steps under failed main questions, repeats, and what was spent."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import polars as pl
 import pytest
+from msgspec import structs
 
 import report_runs as made
 from hardset.benchmarks.scenes import Scenes
 from hardset.metrics import tally
+from hardset.metrics.usage import usage
 from hardset.models import make_model
 from hardset.reports.html import render
-from hardset.reports.runs import RunView
-from hardset.reports.sections import repeats, steps
+from hardset.reports.runs import RunView, leading
+from hardset.reports.sections import repeats, spent, steps
 from hardset.run import Settings, evaluate
 
 
@@ -185,3 +188,52 @@ def test_any_benchmark_with_repeats_has_the_section():
     run = made.run(items, "openai/gpt-4o", 0.8, 1, repeats=3)
     (drawn,) = repeats.section([run], []).values["repeated"]
     assert (drawn.n, drawn.items) == (3, len(items))
+
+
+def took(*tokens: tuple[int, int], price=(2.0, 10.0)) -> RunView:
+    """A run whose replies took so many tokens, in and out; (0, 0) is not known."""
+    sent, received = zip(*tokens, strict=True)
+    frame = outcomes({str(i): "1" for i in range(len(tokens))}).with_columns(
+        tokens_in=pl.Series(sent), tokens_out=pl.Series(received)
+    )
+    metrics = [m for rates in usage(frame, price, "default") for m in rates.metrics(draws=200)]
+    return replace(view(frame), metrics=metrics)
+
+
+def test_tokens_and_cost_are_means_over_the_replies_that_are_known():
+    run = took((1000, 100), (3000, 500), (0, 0))
+    (row,) = spent.section([run], []).values["spent"]
+    assert row.replies == 2
+    # 4000 / 2; 600 / 2; (4000 x 2 + 600 x 10) / 1e6 = 0.014 dollars, of 2
+    assert [mean.value for mean in row.means] == ["2,000 tokens", "300 tokens", "0.007 $"]
+    assert [mean.total for mean in row.means] == ["4,000", "600", "0.01 $"]
+    assert "the 2 replies with a number" in run.metrics[0].about
+    assert 'id="spent"' in render([run])
+
+
+def test_without_a_price_there_is_no_cost_and_without_tokens_no_section():
+    found = spent.section([took((10, 1), (10, 1), price=None)], [])
+    assert found.values["names"] == ["tokens in", "tokens out"]
+    assert found.title == "Tokens"
+    assert spent.section([took((0, 0))], []) is None
+    assert spent.section([view(outcomes({"A": "1"}))], []) is None
+
+
+def test_what_is_counted_is_never_drawn_on_a_scale_of_shares():
+    page = render([replace(took((1000, 100), (3000, 500)), headline=["tokens in"])])
+    assert '<figure class="dots">' not in page
+
+
+def test_a_mean_of_one_question_has_no_interval():
+    run = took((1000, 100))
+    assert [(m.low, m.high) for m in run.metrics] == [(None, None)] * 3
+
+
+def test_the_headline_ends_with_the_largest_k_of_all_runs():
+    few, many = (
+        replace(view(outcomes(REPEATED), name), headline=["pass@1", "pass@n", "pass^n"])
+        for name in ("p/few", "p/many")
+    )
+    measured = made.run(made.items(2), "p/x", 0.8, 1).metrics[0]
+    many = replace(many, metrics=[structs.replace(measured, name=f"pass@{k}") for k in (1, 2, 7)])
+    assert leading([few, many]) == ["pass@1", "pass@7", "pass^7"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import json
 from pathlib import Path
 
 import polars as pl
@@ -17,6 +18,7 @@ from hardset.models import make_model
 from hardset.records import Item, Reply, Sampling
 from hardset.reports.runs import how_asked, told_apart
 from hardset.run import Settings, evaluate, walk
+from hub_server import TOKEN, HubServer
 from loopback import Loopback
 from test_cli import hardset
 
@@ -409,3 +411,23 @@ def test_it_is_found_by_name_and_its_docstring_names_the_paper(data):
     made = registry.make("zerobench", data=str(data), split="main")
     assert (made.name, made.total()) == ("zerobench", 3)
     assert "2502.09696" in made.paper
+
+
+def test_the_published_set_is_read_at_a_commit_once_its_terms_are_accepted(data, tmp_path):
+    files = {
+        file.relative_to(data).as_posix(): file.read_bytes() for file in data.rglob("*.parquet")
+    }
+    env = {"HF_HOME": str(tmp_path / "hf"), "HARDSET_CACHE": str(tmp_path / "cache")}
+    command = ("run", "zerobench", "-m", "baseline/oracle")
+    with HubServer() as hub:
+        published = hub.add(ZeroBench.hub.repo, files, gated=True, licence="mit")
+        env |= {"HF_ENDPOINT": hub.url, "HF_TOKEN": ""}
+        refused = hardset(*command, cwd=tmp_path, env=env)
+        done = hardset(*command, cwd=tmp_path, env=env | {"HF_TOKEN": TOKEN})
+    assert (refused.returncode, done.returncode) == (2, 0), refused.stderr + done.stderr
+    assert ZeroBench.hub.repo in refused.stderr
+    (manifest,) = (tmp_path / "runs").rglob("manifest.json")
+    told = json.loads(manifest.read_text(encoding="utf-8"))
+    assert told["revision"] == f"{ZeroBench.hub.repo}@{published.refs['main']}"
+    again = hardset(*command, cwd=tmp_path, env=env)  # the hub is gone, the data are here
+    assert again.returncode == 0, again.stderr

@@ -81,6 +81,8 @@ class ZeroBench(Benchmark):
         "pass@1",
         "pass@5",
         "pass^5",
+        "pass@n",
+        "pass^n",
         "subquestion score",
         "truncated",
         "tokens out",

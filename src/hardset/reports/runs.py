@@ -24,7 +24,8 @@ class RunView:
         states: rows in every state, zeros included (`metrics.tally`).
         outcomes: the outcome columns, one row an item and repeat.
         notices: what the reader must know, said once.
-        headline: names of the metrics that lead; empty: the first six overall ones.
+        headline: names of the metrics that lead; empty: the first six overall ones. "pass@n" and
+            "pass^n" are those of the largest k that was measured.
         readings: names of the readings, the headline's first.
         cuts: columns to draw bars by, and to filter the sample by.
     """
@@ -88,7 +89,10 @@ def side_by_side(runs: Sequence[RunView]) -> dict[MetricKey, list[Metric | None]
 
 def leading(runs: Sequence[RunView]) -> list[str]:
     """Give the names of the metrics that lead the report, of all runs, in order."""
-    return list(dict.fromkeys(name for run in runs for name in run.leading))
+    ks = {m.name.removeprefix("pass@") for run in runs for m in run.metrics if not m.cut}
+    most = max((int(k) for k in ks if k.isdecimal()), default=1)
+    largest = {"pass@n": f"pass@{most}", "pass^n": f"pass^{most}"}
+    return list(dict.fromkeys(largest.get(name, name) for run in runs for name in run.leading))
 
 
 def how_asked(run: RunView) -> tuple[str, ...]:
@@ -108,7 +112,7 @@ def how_asked(run: RunView) -> tuple[str, ...]:
 
 
 def _greedy(run: RunView) -> bool:
-    return (run.manifest.get("sampling") or {}).get("temperature", 0) == 0
+    return bool((run.manifest.get("sampling") or {}).get("temperature", 0) == 0)
 
 
 def sampled(run: RunView) -> str:

@@ -67,6 +67,8 @@ class Repeated:
 
 def section(runs: Sequence[RunView], sample: Sequence[Shown]) -> Section | None:
     """Draw the curves and histograms; None where no run asked anything twice."""
+    if not all({"item", "right"} <= set(run.outcomes.columns) for run in runs):
+        return None
     counted = [(i, _counts(run.outcomes)) for i, run in enumerate(runs)]
     counted = [(i, items) for i, items in counted if items.height and items["n"].max() != 1]
     if not counted:
