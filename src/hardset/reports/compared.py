@@ -117,15 +117,15 @@ def verdict(one: Difference) -> str:
     return "better" if (one.difference > 0) == (one.better == "higher") else "worse"
 
 
-def finding(one: Difference, versus: Versus) -> str:
-    """Say in a sentence what a difference shows, or what the set could have shown."""
+def finding(one: Difference, versus: Versus, run: str = "") -> str:
+    """Say in a sentence what a difference shows of the `run`, or what the set could have shown."""
     name = metric_name(one, versus.first.readings)
     if one.difference is None:
         return f"{name}: {one.note}"
     if one.shown:
         how = "higher" if one.difference > 0 else "lower"
         judged = f", which is {verdict(one)}" if one.better else ""
-        return f"{name}: {how} in {versus.second.model}{judged}"
+        return f"{name}: {how} in {run or versus.second.model}{judged}"
     if one.detectable is None:
         return f"{name}: no difference shown; so few items could have shown none"
     could = f"{points(one.detectable, one.unit, signed=False)} {one.unit or 'points'}"

@@ -61,7 +61,7 @@ def parts(
     yield table(versus.leading, versus, encoding)
     for one in versus.leading:
         if one.reading == versus.first.readings[0]:
-            yield _plain(finding(one, versus), encoding)
+            yield _plain(finding(one, versus, "B"), encoding)
     for cut in versus.first.cuts if by_cut else ():
         found = versus.by(cut)
         if found:
