@@ -485,3 +485,29 @@ def test_a_run_read_once_more_gives_the_same_outcomes(tmp_path: Path):
         assert again.matched.by == {"by id": len(run.outcomes)}
         assert again.outcomes.equals(run.outcomes)
         assert again.metrics == run.metrics
+
+
+def test_a_benchmarks_own_prompts_contradict_none_of_its_items(tmp_path: Path):
+    """Rows numbered as lmms-eval does, with the prompts this program would have sent."""
+    scenes = hardset.make_benchmark("scenes", n=60)
+    path = tmp_path / "20260101_samples_scenes.jsonl"
+    lines = [
+        {"doc_id": n, "filtered_resps": item.answer, "input": scenes.prompt(item)[-1].content[-1]}
+        for n, item in enumerate(scenes.items())
+    ]
+    path.write_text("\n".join(json.dumps(line) for line in lines))
+    done = score(scenes, path, runs=tmp_path / "runs")
+    assert done.matched.by == {"by position": len(lines)}
+    assert (done.matched.contradicted, done.matched.orders) == ([], {})
+    answerable = done.outcomes.filter("answerable")
+    assert answerable["right"].all()
+    lines[0], lines[1] = {**lines[1], "doc_id": 0}, {**lines[0], "doc_id": 1}
+    path.write_text("\n".join(json.dumps(line) for line in lines))
+    done = score(scenes, path, runs=tmp_path / "runs")
+    assert done.matched.by == {"by position": len(lines)}
+    assert done.matched.contradicted == [item.id for item in list(scenes.items())[:2]]
+    for n, line in enumerate(lines):
+        line["doc_id"] = (n + 1) % len(lines)  # one place off, all of them: no position is meant
+    path.write_text("\n".join(json.dumps(line) for line in lines))
+    done = score(scenes, path, runs=tmp_path / "runs")
+    assert "by position" not in done.matched.by

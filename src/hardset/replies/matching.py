@@ -5,8 +5,8 @@ The ways, tried in this order, and always said:
 - by id: what the file calls it is an item's id;
 - by pair and role, where the file's ids are pairs' (MMR's answer files);
 - by id, whatever its signs are (`a_1` is `a/1`, if nothing else is): some formats allow few;
-- by position: the file numbers its rows 0, 1, …; only where no id matched, and either every
-  question in the file agrees, or the file has none and covers all items;
+- by position: the file numbers its rows 0, 1, …; only where no id matched, and either nine in ten
+  questions in the file agree, or the file has none and covers all items;
 - by question: its text, or what stands in it before the options, is one item's alone.
 
 Where a file has the question, it must be the item's, whichever way matched; where it shows the
@@ -33,6 +33,7 @@ BY_FOLDED = "by id with other signs"
 BY_POSITION = "by position"
 BY_POSITION_ALONE = "by position alone: the files hold no question to check it by"
 BY_QUESTION = "by question"
+AT_ODDS = 0.1  # share of questions at odds with their position, beyond which it is none
 _SIGNS = re.compile(r"[\W_]+")
 
 
@@ -276,7 +277,8 @@ def _position_way(targets: Sequence[Target], found: Sequence[Found], limit: int 
     numbers = {one.position for one in found}
     if not all(number is not None and number < len(targets) for number in numbers):
         return ""
-    if any(contradicts(targets[one.position or 0], one.question) for one in found):
+    at_odds = sum(contradicts(targets[one.position or 0], one.question) for one in found)
+    if at_odds > AT_ODDS * len(found):
         return ""
     if all(one.question for one in found):
         return BY_POSITION
