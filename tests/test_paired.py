@@ -514,6 +514,13 @@ def test_very_few_clusters_are_no_trouble():
     )
 
 
+def test_undefined_in_both_runs_is_no_trouble():
+    of = Ratio(name="r", top=pl.col("hit"), bottom=pl.col("hit"))
+    found = one(*hits(N, N), of, draws=200)
+    assert (found.first.value, found.second.value, found.difference) == (None, None, None)
+    assert found.note == "undefined in both runs"
+
+
 def test_pairs_belong_together_by_their_pair():
     """Frames of pairs have no item: the pair is the unit, in each repeat."""
     first = pl.DataFrame({"pair": ["a", "b", "c"] * 2, "repeat": [0] * 3 + [1] * 3,

@@ -354,7 +354,14 @@ def _labels(runs: Sequence[Finished]) -> list[str]:
     ]
     told = [
         ", ".join(
-            [model, *(f"{name.partition(': ')[2] or name} {one.get(name, '-')}" for name in names)]
+            [
+                model,
+                *(
+                    f"{name.partition(': ')[2] or name} {one[name]}"
+                    for name in names
+                    if name in one
+                ),
+            ]
         )
         for model, one in zip(models, flat, strict=True)
     ]
@@ -375,14 +382,18 @@ def _notices(runs: Sequence[Finished], versus: Sequence[Versus]) -> list[str]:
         repeats = [int(each.manifest.get("repeats") or 1) for each in (one.first, one.second)]
         if len(set(repeats)) > 1:
             said.append(
-                f"{one.first.model} has {repeats[0]} of each item, {one.second.model} "
-                f"{repeats[1]}: a rate is over all of a run's own rows"
+                f"{one.first.model}: {_rows_of_each(repeats[0])}; {one.second.model}: "
+                f"{_rows_of_each(repeats[1])}; a rate is over all of a run's own rows"
             )
     revisions = list(dict.fromkeys(str(run.manifest["revision"]) for run in runs))
     if len(revisions) > 1:
         said.append(f"the runs are on different revisions of the data: {'; '.join(revisions)}")
     said += [notice for run in runs for notice in run.manifest.get("notices") or ()]
     return list(dict.fromkeys(said))
+
+
+def _rows_of_each(repeats: int) -> str:
+    return f"{repeats} {'row' if repeats == 1 else 'rows'} of each item"
 
 
 def _flipped_items(compared: Compared) -> tuple[dict[str, tuple[Item, bytes | None]], str]:

@@ -116,7 +116,9 @@ def by_resampling(
     counted = clusters if counted is None else counted
     bare = msgspec.structs.replace(beside(first, second), clusters=clusters)
     if first.value is None or second.value is None:
-        return msgspec.structs.replace(bare, note="undefined in one of the runs")
+        both = first.value is None and second.value is None
+        note = f"undefined in {'both runs' if both else 'one of the runs'}"
+        return msgspec.structs.replace(bare, note=note)
     difference = second.value - first.value
     kept = drawn[~np.isnan(drawn)]
     if not len(kept):

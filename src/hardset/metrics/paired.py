@@ -210,11 +210,10 @@ def _difference(
     """Hold one ratio in one slice against the other run's."""
     counts = part.runs[0].counts
     clusters = int(counts.sum())
-    left_out = _without(part.runs) if one.value is not None and two.value is not None else None
+    if one.value is None or two.value is None:
+        return by_resampling(one, two, resampled, clusters)
     row = 0.0 if one.unit else _row(part.units) / max(one.denominator, two.denominator)
-    found = by_resampling(one, two, resampled, clusters, part.counted, row, left_out)
-    if found.difference is None:
-        return found
+    found = by_resampling(one, two, resampled, clusters, part.counted, row, _without(part.runs))
     rows = _rows(part.units)
     if rows is not None:
         found = msgspec.structs.replace(found, lost=rows[0], gained=rows[1], p_rows=mcnemar(*rows))
