@@ -5,7 +5,7 @@ The module is not called `compare`, so that `hardset.compare` is the function.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +14,8 @@ from hardset.benchmarks import registry
 from hardset.errors import UsageError
 from hardset.reports import folder
 from hardset.reports.compared import Compared, Versus, shown_flips
+from hardset.reports.settings import differing
+from hardset.reports.settings import labels as name_apart
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,9 +25,6 @@ if TYPE_CHECKING:
     from hardset.metrics.difference import Difference
     from hardset.records import Item
     from hardset.reports.runs import RunView
-
-_APART = ("session", "host", "started", "stopped", "rows", "notices", "first_prompt", "title",
-          "paper", "prompts_sha256")  # fmt: skip
 
 
 class Finished(NamedTuple):
@@ -68,7 +67,7 @@ def compare(
         raise UsageError("compare needs two runs or more: the baseline, then what to hold to it")
     _see_comparable(runs, across_revisions)
     cls = registry.load(runs[0].manifest["benchmark"])
-    labels = _labels(runs)
+    labels = name_apart([run.manifest for run in runs], [run.folder.name for run in runs])
     versus = [
         _versus(cls, runs[0], other, labels[0], label, reading, draws, seed)
         for other, label in zip(runs[1:], labels[1:], strict=True)
@@ -221,7 +220,7 @@ def _versus(
             _rates(cls, first, before), _rates(cls, second, after), draws, seed
         ),
         flips=flips(before, after, "" if reading == cls.readings[0] else reading),
-        differing=list(_differing(first.manifest, second.manifest)),
+        differing=list(differing(first.manifest, second.manifest)),
     )
 
 
@@ -315,59 +314,6 @@ def _judged(cls: type[Benchmark], outcomes: pl.DataFrame) -> list[str]:
         if name not in cls.readings
         and all(f"{name}_{part}" in outcomes.columns for part in columns)
     ]
-
-
-def _settings(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """Flatten what of a manifest can explain a difference: model, options, sampling, ..."""
-    flat: dict[str, str] = {}
-    for name, value in manifest.items():
-        if name in _APART:
-            continue
-        if isinstance(value, Mapping):
-            flat.update({f"{name}: {part}": str(one) for part, one in value.items()})
-        else:
-            flat[name] = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return flat
-
-
-def _differing(
-    first: Mapping[str, Any], second: Mapping[str, Any]
-) -> Iterator[tuple[str, str, str]]:
-    one, two = _settings(first), _settings(second)
-    for name in dict.fromkeys([*one, *two]):
-        if one.get(name) != two.get(name):
-            yield name, one.get(name, ""), two.get(name, "")
-
-
-def _labels(runs: Sequence[Finished]) -> list[str]:
-    """Name the runs apart: by model; else also by the settings that differ; else by folder."""
-    models = [str(run.manifest.get("model", "")) or run.folder.name for run in runs]
-    if len(set(models)) == len(models):
-        return models
-    flat = [_settings(run.manifest) for run in runs]
-    names = [
-        name
-        for name in dict.fromkeys(name for one in flat for name in one)
-        if len({one.get(name) for one in flat}) > 1
-        and name not in ("model", "revision", "hardset")
-        and not any(len(one.get(name, "")) > 40 for one in flat)
-    ]
-    told = [
-        ", ".join(
-            [
-                model,
-                *(
-                    f"{name.partition(': ')[2] or name} {one[name]}"
-                    for name in names
-                    if name in one
-                ),
-            ]
-        )
-        for model, one in zip(models, flat, strict=True)
-    ]
-    if len(set(told)) == len(told):
-        return told
-    return [f"{label}, {run.folder.name}" for label, run in zip(told, runs, strict=True)]
 
 
 def _notices(runs: Sequence[Finished], versus: Sequence[Versus]) -> list[str]:
