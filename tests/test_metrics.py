@@ -201,6 +201,19 @@ def test_draws_without_a_denominator_are_left_out_and_said():
     assert (m.low, m.high) == (1.5, 3.0)  # all b: 3/2; all a: 6/2
 
 
+def test_one_cluster_among_many_and_few_draws_may_leave_no_interval():
+    # only a counts, with 6 / 2; a draw of 40 clusters has none of it with (39/40)^40 = 0.36
+    frame = pl.DataFrame({"image": [str(i) for i in range(40)]}).with_columns(
+        hit=pl.when(pl.col("image") == "7").then(6).otherwise(0),
+        counts=pl.when(pl.col("image") == "7").then(2).otherwise(0),
+    )
+    some = Ratio(name="some", top=pl.col("hit"), bottom=pl.col("counts"))
+    found = [estimate(frame, [some], cluster="image", draws=1, seed=seed)[0] for seed in range(20)]
+    assert {(m.value, m.low, m.high) for m in found} == {(3.0, 3.0, 3.0), (3.0, None, None)}
+    without = next(m for m in found if m.low is None)
+    assert without.method == "cluster-bootstrap, BCa (1 of 1 draws undefined)"
+
+
 def test_nulls_add_nothing_but_stay_in_the_denominator():
     frame = pl.DataFrame({"hit": [True, None, False, None]})
     (m,) = estimate(frame, [HIT], cluster=None)

@@ -112,7 +112,7 @@ def bca(
     Args:
         drawn: the statistic of each resample; at least one.
         value: the statistic of the clusters as they are; within the interval in any case.
-        without: (patterns,), the statistic with one cluster of each pattern left out.
+        without: (patterns,), the statistic with one cluster of each pattern left out; may be empty.
         counts: (patterns,), how many clusters make each pattern.
         level: the two-sided coverage.
     """
@@ -121,7 +121,7 @@ def bca(
     below = float(np.mean(drawn < value - slack) + np.mean(drawn <= value + slack)) / 2
     least = 1 / (2 * len(drawn))
     bias = _NORMAL.inv_cdf(min(max(below, least), 1 - least))
-    pull = float(without @ counts) / clusters - without
+    pull = float(without @ counts) / max(1, clusters) - without
     spread = float(pull**2 @ counts)
     acceleration = float(pull**3 @ counts) / (6 * spread**1.5) if spread > 0 else 0.0
     reach = _NORMAL.inv_cdf((1 + level) / 2)

@@ -248,14 +248,18 @@ def _metric(
     )
 
 
-def _resampled(one: Patterns, drawn: Floats, value: float) -> tuple[float, float, int]:
+def _resampled(
+    one: Patterns, drawn: Floats, value: float
+) -> tuple[float | None, float | None, int]:
     """Give the interval from resamples, (2, draws), and how many of them were undefined.
 
     A draw with an empty denominator has no ratio and is left out, and so is a cluster in the
-    jackknife without which there is none.
+    jackknife without which there is none. Where no draw is left, neither is an interval.
     """
     top, bottom = drawn
     defined = bottom > 0
+    if not defined.any():
+        return None, None, len(bottom)
     left = one.bottom @ one.counts - one.bottom
     some = ((one.bottom > 0) | (one.top != 0)) & (left > 0)
     without = (one.top @ one.counts - one.top[some]) / left[some]
