@@ -91,8 +91,8 @@ HEAVY = (
         "import hardset",
         "import hardset.cli",
         "import hardset.records, hardset.benchmarks.declaration, hardset.benchmarks.registry",
-        "from hardset.benchmarks.registry import load; load('mmr'); load('scenes'); load('hardbench')",
-        "from hardset.benchmarks.registry import load; load('zerobench')",
+        "from hardset.benchmarks.registry import load; load('mmr'); load('scenes')",
+        "from hardset.benchmarks.registry import load; load('hardbench'); load('zerobench')",
     ],
 )
 def test_the_way_in_is_light(code):
