@@ -1,8 +1,9 @@
 """The items: one a line of `items.jsonl`, each written looking at its picture, with what is seen.
 
 A line is an `Item` with the picture's name in place of its image, its source and its licence;
-`checked` says how often its truth was worked out from the picture: when it was written, and again
-from the question alone, without the gold; what did not agree was written anew and checked again.
+`checked` says how often its truth was worked out from the picture: three times, two of them blind,
+from the question alone, without the gold. What did not agree or was unclear was written anew and
+looked at again, the last such (`coins-hardbench-1-edited`) not blind.
 """
 
 from __future__ import annotations
