@@ -3,8 +3,8 @@
 A line is an `Item` with the picture's name in place of its image, its source and its licence;
 `checked` says how often its truth was worked out from the picture: three times, two of them blind,
 from the question alone, without the gold. What did not agree or was unclear was written anew and
-looked at again, the last such (`coins-hardbench-1-edited`) not blind; the third time nine golds were
-known beforehand, six of them from the tests.
+looked at again, the last such (`coins-hardbench-1-edited`) not blind; the third time nine golds
+were known beforehand, six of them from the tests.
 """
 
 from __future__ import annotations
