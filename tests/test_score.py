@@ -453,7 +453,6 @@ def test_a_benchmark_that_asks_with_pictures_is_scored_without(tmp_path: Path):
     done = scored(tmp_path, [{"id": "attribute/number/01#POS", "reply": "A"}], benchmark)
     assert "blind" not in done.manifest["options"]
     assert "blind" not in done.manifest
-    assert any("without the pictures" in notice for notice in done.view().notices)
 
 
 def test_it_is_called_score(tmp_path: Path):

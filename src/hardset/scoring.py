@@ -36,10 +36,6 @@ from hardset.run import Run, Settings, consult, manifest, measured, write_report
 _ASKING = ("sampling", "blind", "first_prompt", "prompts_sha256", "model_options", "confidence")
 """What a run's manifest says of the asking, and nobody here knows."""
 MADE = 2_000  # items with pictures to be drawn, beyond which they are not drawn to be hashed
-UNSEEN = (
-    "Scored without the pictures: for the intervals, rows share a picture only where their pair "
-    "or group says so."
-)
 
 
 @dataclass(kw_only=True)
@@ -66,7 +62,6 @@ def make_benchmark(name: str, **given: Any) -> Benchmark:
         return registry.make(name, **given)
     benchmark = registry.make(name, **given, blind=True)
     benchmark.given = {key: value for key, value in benchmark.given.items() if key != "blind"}
-    benchmark.notices = [*benchmark.notices, UNSEEN]
     return benchmark
 
 

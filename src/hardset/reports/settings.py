@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 _APART = ("session", "host", "started", "stopped", "rows", "notices", "first_prompt", "title",
-          "paper", "prompts_sha256")  # fmt: skip
+          "paper", "prompts_sha256", "replies")  # fmt: skip
 
 
 def settings(manifest: Mapping[str, Any]) -> dict[str, str]:
