@@ -25,8 +25,8 @@ class Row(NamedTuple):
 def read_rows(path: Path | str, suffix: str = "") -> Iterator[Row]:
     """Yield the rows of a file, whose type its name tells, or `suffix` instead of its ending.
 
-    `.json` holds a list of objects, or an object a line; `.jsonl` and `.ndjson` an object a line; `.csv` and `.tsv`
-    a header and texts; `.parquet` columns. JSON is read whole, the others as a stream.
+    `.json` holds a list of objects, or one a line; `.jsonl` and `.ndjson` an object a line; `.csv`
+    and `.tsv` a header and texts; `.parquet` columns. JSON is read whole, the others as a stream.
 
     Raises:
         UsageError: no such file, a type not known, or a row that is malformed.
