@@ -76,3 +76,7 @@ def test_a_cell_may_hold_an_image(tmp_path: Path):
     (tmp_path / "a.tsv").write_text(f"id\timage\n1\t{'A' * 2**18}\n")
     ((_, fields),) = read_rows(tmp_path / "a.tsv")
     assert len(fields["image"]) == 2**18
+    first, second = read_rows(tmp_path / "a.tsv"), read_rows(tmp_path / "a.tsv")
+    next(first)
+    first.close()  # a walk that ends early takes nothing from another
+    assert len(next(second).fields["image"]) == 2**18

@@ -7,7 +7,6 @@ read is an error that names the file and the line: none is skipped.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import zipfile
@@ -21,10 +20,10 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from hardset.errors import UsageError
+from hardset.sources.rows import read_table
 
 Kind = Literal["zip", "xlsx", "parquet", "object", "list", "lines", "table"]
 LOOKED_AT = 100  # records, to see what they have: one whose request failed may lack a reply
-LONGEST_CELL = 2**31 - 1  # characters of a csv cell: replies are longer than csv's 131,072
 _BOM = b"\xef\xbb\xbf"
 _SAID = {
     "zip": "a zip archive",
@@ -191,29 +190,14 @@ def _lines(path: Path) -> Iterator[Record]:
 
 def _table(path: Path) -> Iterator[Record]:
     """Read a table with a header, split at the first of tab, comma and semicolon in the header."""
-    before = csv.field_size_limit(LONGEST_CELL)
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            header_line = file.readline()
-            file.seek(0)
-            delimiter = next((sign for sign in "\t,;" if sign in header_line), ",")
-            reader = csv.reader(file, delimiter=delimiter, strict=True)
-            header = next(reader, [])
-            if len(set(header)) < len(header):
-                raise UsageError(f"{path.name}, line 1: two columns have the same name")
-            for cells in reader:
-                if not cells:
-                    continue
-                where = f"{path.name}, line {reader.line_num}"
-                if len(cells) != len(header):
-                    raise UsageError(f"{where} has {len(cells)} cells, the header {len(header)}")
-                yield Record(where, dict(zip(header, cells, strict=True)))
-    except csv.Error as error:
-        raise UsageError(f"{path.name}, line {reader.line_num}: {error}") from error
+        with path.open(encoding="utf-8-sig") as file:
+            first = file.readline()
+        delimiter = next((sign for sign in "\t,;" if sign in first), ",")
+        for where, fields in read_table(path, delimiter):
+            yield Record(where, fields)
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 text: {error.reason}") from error
-    finally:
-        csv.field_size_limit(before)
 
 
 def _decoded(raw: bytes, where: str) -> Any:

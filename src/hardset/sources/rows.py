@@ -14,6 +14,8 @@ import msgspec
 
 from hardset.errors import UsageError
 
+LONGEST_CELL = 2**31 - 1  # a cell may hold an image; Python's own limit is 128 KB
+
 
 class Row(NamedTuple):
     """One row, and where it stands: "data.jsonl, line 3"."""
@@ -85,11 +87,19 @@ def _lines(path: Path) -> Iterator[Row]:
 
 
 def _table(path: Path) -> Iterator[Row]:
-    csv.field_size_limit(2**31 - 1)  # a cell may hold an image; the default ends at 128 KB
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, delimiter=delimiter, strict=True)
-        try:
+    return read_table(path, "\t" if path.suffix.lower() == ".tsv" else ",")
+
+
+def read_table(path: Path, delimiter: str) -> Iterator[Row]:
+    """Yield the rows of a table with a header line, UTF-8 with or without its mark.
+
+    Raises:
+        UsageError: no header, two columns of one name, or a row with other cells than the header.
+    """
+    csv.field_size_limit(LONGEST_CELL)  # and left so: another walk of the rows may be under way
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, delimiter=delimiter, strict=True)
             header = next(reader, None)
             if not header:
                 raise UsageError(f"{path} is empty: it has no header line")
@@ -102,8 +112,8 @@ def _table(path: Path) -> Iterator[Row]:
                 if len(cells) != len(header):
                     raise UsageError(f"{where} has {len(cells)} cells, the header {len(header)}")
                 yield Row(where, dict(zip(header, cells, strict=True)))
-        except csv.Error as error:
-            raise UsageError(f"{path.name}, line {reader.line_num}: {error}") from error
+    except csv.Error as error:
+        raise UsageError(f"{path.name}, line {reader.line_num}: {error}") from error
 
 
 def _parquet(path: Path) -> Iterator[Row]:
