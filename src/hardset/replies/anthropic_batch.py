@@ -12,7 +12,7 @@ from typing import Any
 
 from hardset.errors import UsageError
 from hardset.records import Reply
-from hardset.replies.found import Found, count, ended, failed, number_of, of_error
+from hardset.replies.found import Found, count, ended, failed, number_of, of_error, parts_of
 from hardset.replies.source import Source
 
 NAME = "anthropic-batch"
@@ -56,10 +56,9 @@ def _reply(result: Mapping[str, Any]) -> Reply:
     if kind != "succeeded" or not isinstance(message, Mapping):
         return failed(f"the batch: the request is {kind or 'without a result'}")
     usage = message["usage"] if isinstance(message.get("usage"), Mapping) else {}
-    text = "".join(
-        str(block.get("text") or "")
-        for block in message.get("content") or []
-        if isinstance(block, Mapping) and block.get("type") == "text"
-    )
+    blocks = parts_of(message.get("content"))
+    if blocks is None:
+        return failed("the batch: the message's content is not a list of blocks")
+    text = "".join(str(block.get("text") or "") for block in blocks if block.get("type") == "text")
     tokens_in = sum(count(usage.get(name)) for name in _CACHE)
     return ended(text, message.get("stop_reason"), tokens_in, usage.get("output_tokens"))

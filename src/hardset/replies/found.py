@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -105,6 +106,13 @@ def text_of(value: Any) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, int | float) else None
+
+
+def parts_of(value: Any) -> list[Mapping[str, Any]] | None:
+    """Return the objects in a list; null is an empty one, and None stands for anything else."""
+    if value is None:
+        return []
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else None
 
 
 def id_of(value: Any) -> str:

@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from hardset.errors import UsageError
 from hardset.models.logprobs import read_tokens
 from hardset.records import Failure, Reply, State
-from hardset.replies.found import Found, ended, id_of, of_error
+from hardset.replies.found import Found, count, ended, id_of, of_error
 from hardset.replies.source import Source
 from hardset.replies.zips import read_members
 
@@ -154,7 +154,7 @@ def _reply(sample: _Sample) -> Reply:
     reply = ended(
         output.completion or _text(first.message.content, sample.attachments),
         None if stop == "unknown" else stop,
-        sum(usage.get(name) or 0 for name in cached),
+        sum(count(usage.get(name)) for name in cached),
         usage.get("output_tokens"),
     )
     tokens = read_tokens(first.logprobs)

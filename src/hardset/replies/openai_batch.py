@@ -15,7 +15,7 @@ from hardset.errors import UsageError
 from hardset.models.faults import Endpoint
 from hardset.models.wire import read_chat
 from hardset.records import Reply
-from hardset.replies.found import Found, ended, failed, number_of, of_error
+from hardset.replies.found import Found, ended, failed, number_of, of_error, parts_of
 from hardset.replies.source import Source
 
 NAME = "openai-batch"
@@ -81,11 +81,14 @@ def _of_responses(body: Mapping[str, Any]) -> Reply:
     if body["status"] == "incomplete" and not why:
         why = "length"
     usage = body["usage"] if isinstance(body.get("usage"), Mapping) else {}
+    turns = parts_of(body["output"])
+    contents = [parts_of(one.get("content")) for one in turns or () if one.get("type") == "message"]
+    if turns is None or None in contents:
+        return failed(f"{_WHO}: the response's output is not a list of messages with their parts")
     text = "".join(
         str(part.get("text") or part.get("refusal") or "")
-        for turn in body["output"] or []
-        if isinstance(turn, Mapping) and turn.get("type") == "message"
-        for part in turn.get("content") or []
-        if isinstance(part, Mapping) and part.get("type") in ("output_text", "refusal")
+        for content in contents
+        for part in content or ()
+        if part.get("type") in ("output_text", "refusal")
     )
     return ended(text, why, usage.get("input_tokens"), usage.get("output_tokens"))
