@@ -93,6 +93,7 @@ _GUESSED = word_set("guess guesses guesswork speculation speculative arbitrary r
 _LIKELY = word_set(
     "supported consistent likely matches plausible appropriate suitable fitting probable reasonable"
 )
+_SEEMS = word_set("seems seemed appears appeared looks looked")
 _INITIAL = word_set("first initial initially original originally previous previously")
 
 
@@ -316,6 +317,8 @@ def said_of(after: Sequence[str], raw: str) -> Verdict:
         return (HEDGED, "maybe right") if DOUBT & set(span) else NO_VERDICT
     if right[0] and "if" in after[: len(span) + 1]:
         return NO_VERDICT
+    if right[0] == STATED and first in _SEEMS and "but" in after[len(span) : len(span) + 2]:
+        return HEDGED, "said to seem right, but"  # anything said of another letter outweighs it
     return right
 
 
