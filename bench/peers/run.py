@@ -113,15 +113,15 @@ def version_of(checkout):
 
 
 def startup(commands):
-    """Time whole processes, in turns, against the bare start of the same Python (wall, median)."""
+    """Time whole processes, in turns, against the bare start of the same Python (CPU, median)."""
     from measure import cost, median
 
     times = {name: ([], []) for name in commands}
     for _ in range(5):
         for name, (python, code, folder) in commands.items():
             bare, full = times[name]
-            bare.append(cost([python, "-c", "pass"], cwd=folder).wall)
-            full.append(cost([python, "-c", code], cwd=folder).wall)
+            bare.append(cost([python, "-c", "pass"], cwd=folder).cpu)
+            full.append(cost([python, "-c", code], cwd=folder).cpu)
     return {
         name: {
             "code": commands[name][1],
@@ -143,7 +143,7 @@ def main():
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"harnesses": {}}
     if not options.table:
         harnesses = {**results["harnesses"], OURS: held(adapter("hardset", sys.executable))}
-        starts = {OURS: (sys.executable, "import hardset.cli", None)}
+        starts = {OURS: (sys.executable, "import hardset.cli, hardset.run, hardset.scoring", None)}
         if options.inspect:
             harnesses["Inspect"] = held(adapter("inspect", options.inspect))
             starts["Inspect"] = (options.inspect, "import inspect_ai", None)
