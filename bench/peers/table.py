@@ -70,10 +70,10 @@ def _caption(harnesses, results):
         ways = "; ".join(f"{WAYS[form]} by {way}" for form, way in harness["by"].items())
         parts.append(f"{name} {harness['version']} ({ways})")
     return (
-        "✗ is a misreading. hardset must have the state, the answer and the score right. The "
-        "others have no state for a refusal: of them the score must be right, and no answer taken "
-        "where none is given. Of several ways that a harness has for a form, the one that reads most is "
-        "counted, without a judge model: " + ", ".join(parts) + "." + _starts(results)
+        "✗ is a misreading. hardset must have the state, the answer and the score right. "
+        "The others have no state for a refusal: of them the score must be right, and no answer "
+        "taken where none is given. Of several ways that a harness has for a form, the one that "
+        "reads most is counted, without a judge model: " + ", ".join(parts) + "." + _starts(results)
     )
 
 
