@@ -216,25 +216,34 @@ def _versus(
         first=views[0],
         second=views[1],
         matched=matched,
-        differences=differences(
-            _rates(cls, first, before), _rates(cls, second, after), draws, seed
-        ),
+        differences=_differences(cls, (first, before), (second, after), draws, seed),
         flips=flips(before, after, "" if reading == cls.readings[0] else reading),
         differing=list(differing(first.manifest, second.manifest)),
     )
 
 
-def _rates(cls: type[Benchmark], run: Finished, outcomes: pl.DataFrame) -> list[Measurable]:
-    """Declare what is measured of a run, as its benchmark does today."""
+def _differences(
+    cls: type[Benchmark],
+    first: tuple[Finished, pl.DataFrame],
+    second: tuple[Finished, pl.DataFrame],
+    draws: int,
+    seed: int,
+) -> list[Difference]:
+    """Work out the differences of what the benchmark measures today, in each run's columns."""
     import polars as pl
 
     try:
-        return list(cls.rates(outcomes))
-    except pl.exceptions.ColumnNotFoundError as error:
-        made_by = run.manifest.get("hardset", "unknown")
+        declared = [list(cls.rates(outcomes)) for _, outcomes in (first, second)]
+        return differences(declared[0], declared[1], draws, seed)
+    except (pl.exceptions.PolarsError, KeyError) as error:
+        made = " or ".join(
+            f"{run.folder} (written by hardset {run.manifest.get('hardset', 'unknown')})"
+            for run, _ in (first, second)
+        )
+        what = str(error).strip().splitlines()[0]
         raise UsageError(
-            f"the outcomes of {run.folder} (written by hardset {made_by}) lack a column that "
-            f"{cls.name} measures now ({error}); run it again: its replies are in the store"
+            f"the outcomes of {made} lack a column that {cls.name} measures now, or hold another "
+            f"in its place ({what}); run it again: its replies are in the store"
         ) from error
 
 
@@ -334,7 +343,8 @@ def _notices(runs: Sequence[Finished], versus: Sequence[Versus]) -> list[str]:
     revisions = list(dict.fromkeys(str(run.manifest["revision"]) for run in runs))
     if len(revisions) > 1:
         said.append(f"the runs are on different revisions of the data: {'; '.join(revisions)}")
-    said += [notice for run in runs for notice in run.manifest.get("notices") or ()]
+    told = [run.manifest.get("notices") for run in runs]
+    said += [str(one) for notices in told if isinstance(notices, list) for one in notices]
     return list(dict.fromkeys(said))
 
 

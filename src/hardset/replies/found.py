@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from hardset.errors import UsageError
 from hardset.models.faults import code_and_message, shorten, speaks_of_policy
 from hardset.models.wire import BROKE_OFF, FINISH
 from hardset.records import Failure, Reply, State
@@ -138,3 +139,20 @@ def options_of(value: Any) -> tuple[str, ...]:
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return tuple(value)
     return ()
+
+
+def share_of(where: str, value: Any) -> float | None:
+    """Return a confidence, from 0 to 1; None where there is none.
+
+    Raises:
+        UsageError: it is no such number.
+    """
+    if text_of(value) == "":
+        return None
+    try:
+        share = float(value)
+    except (TypeError, ValueError):
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise UsageError(f"{where}: confidence is {value!r}, not from 0 to 1")
+    return share

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from hardset.errors import UsageError
 from hardset.records import Failure, Reply, State
-from hardset.replies.found import Found, count, ended
+from hardset.replies.found import Found, count, ended, number_of, share_of, text_of
 from hardset.replies.source import Source
 
 NAME = "hardset"
@@ -24,23 +25,45 @@ def recognise(source: Source) -> str:
 
 
 def read(source: Source) -> Iterator[Found]:
-    """Yield every row's reply, or the failure in its place."""
+    """Yield every row's reply, or the failure in its place.
+
+    Raises:
+        UsageError: a row has no item, or a state or a repeat that is none.
+    """
     for where, row in source.records():
+        if missing := _NEEDED - row.keys():
+            raise UsageError(f"{where} has no {', '.join(sorted(missing))}")
         yield Found(
             where=where,
-            reply=_reply(row),
-            ids=(row["item"],),
-            repeat=row["repeat"],
-            question=row.get("question") or "",
-            confidence=row.get("confidence"),
+            reply=_reply(where, row),
+            ids=(_text(where, row, "item"),),
+            repeat=_repeat(where, row),
+            question=text_of(row.get("question")) or "",
+            confidence=share_of(where, row.get("confidence")),
         )
 
 
-def _reply(row: dict[str, Any]) -> Reply:
-    state = State(row["state"])
-    if state.failed or (state is State.PROVIDER_REFUSED and row["finish"] != "content_filter"):
-        failure = Failure(state=state, reason=row["reason"])
-        return Reply(text=row["reply"], finish=row["finish"], failure=failure)
-    return ended(
-        row["reply"], row["finish"], count(row.get("tokens_in")), count(row.get("tokens_out"))
-    )
+def _reply(where: str, row: dict[str, Any]) -> Reply:
+    try:
+        state = State(row["state"])
+    except ValueError as error:
+        raise UsageError(f"{where}: {row['state']!r} is no state") from error
+    text, finish = _text(where, row, "reply"), _text(where, row, "finish")
+    if state.failed or (state is State.PROVIDER_REFUSED and finish != "content_filter"):
+        failure = Failure(state=state, reason=_text(where, row, "reason"))
+        return Reply(text=text, finish=finish, failure=failure)
+    return ended(text, finish, count(row.get("tokens_in")), count(row.get("tokens_out")))
+
+
+def _text(where: str, row: dict[str, Any], name: str) -> str:
+    value = row[name]
+    if not isinstance(value, str):
+        raise UsageError(f"{where}: {name} is {value!r}, not a text")
+    return value
+
+
+def _repeat(where: str, row: dict[str, Any]) -> int:
+    number = number_of(row["repeat"])
+    if number is None:
+        raise UsageError(f"{where}: repeat is {row['repeat']!r}, not a whole number")
+    return number

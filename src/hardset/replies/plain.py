@@ -9,10 +9,18 @@ CSV, TSV, JSON, JSON Lines, parquet or an Excel table.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from hardset.errors import UsageError
-from hardset.replies.found import Found, ended, id_of, number_of, of_error, options_of, text_of
+from hardset.replies.found import (
+    Found,
+    ended,
+    id_of,
+    number_of,
+    of_error,
+    options_of,
+    share_of,
+    text_of,
+)
 from hardset.replies.source import Source
 
 NAME = "plain"
@@ -58,18 +66,5 @@ def read(source: Source) -> Iterator[Found]:
             question=text_of(row.get("question")) or "",
             options=options_of(row.get("options")),
             model=text_of(row.get("model")) or "",
-            confidence=_share(where, row.get("confidence")),
+            confidence=share_of(where, row.get("confidence")),
         )
-
-
-def _share(where: str, value: Any) -> float | None:
-    """Return a confidence; nothing where there is none."""
-    if text_of(value) == "":
-        return None
-    try:
-        share = float(value)
-    except (TypeError, ValueError):
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise UsageError(f"{where}: confidence is {value!r}, not from 0 to 1")
-    return share

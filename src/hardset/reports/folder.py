@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from hardset.errors import UsageError
-from hardset.records import Metric
+from hardset.records import Metric, State
 
 if TYPE_CHECKING:
     import polars as pl
@@ -96,9 +96,44 @@ def read_folder(folder: Path) -> tuple[dict[str, Any], list[Metric], pl.DataFram
     for name in (MANIFEST, METRICS, OUTCOMES):
         if not (folder / name).is_file():
             raise UsageError(f"{folder} is not a finished run: it has no {name}")
-    manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=dict[str, Any])
-    metrics = msgspec.json.decode((folder / METRICS).read_bytes(), type=list[Metric])
-    return manifest, metrics, pl.read_parquet(folder / OUTCOMES)
+    name = MANIFEST
+    try:
+        manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=dict[str, Any])
+        name = METRICS
+        metrics = msgspec.json.decode((folder / METRICS).read_bytes(), type=list[Metric])
+        name = OUTCOMES
+        outcomes = pl.read_parquet(folder / OUTCOMES)
+    except (msgspec.DecodeError, UnicodeDecodeError, pl.exceptions.PolarsError) as error:
+        raise UsageError(f"{folder / name} is damaged: {error}") from error
+    except OSError as error:
+        reason = error.strerror or error
+        raise UsageError(f"{folder / name} cannot be read: {reason}") from error
+    if wrong := _wrong(outcomes):
+        raise UsageError(f"{folder / OUTCOMES} is not as a run leaves it: {wrong}")
+    return manifest, metrics, outcomes
+
+
+def _wrong(outcomes: pl.DataFrame) -> str:
+    """Say what every run's outcomes have and these have not; "" where they are whole."""
+    import polars as pl
+
+    needed = {
+        "item": pl.String,
+        "index": int,
+        "repeat": int,
+        "state": pl.String,
+        "right": pl.Boolean,
+    }
+    for name, wanted in needed.items():
+        if name not in outcomes.columns:
+            return f"it has no column {name!r}"
+        found = outcomes.schema[name]
+        if not (found.is_integer() if wanted is int else found == wanted):
+            return f"column {name!r} is of type {found}"
+        if outcomes[name].has_nulls():
+            return f"column {name!r} has gaps"
+    strange = set(outcomes["state"].unique()) - {state.value for state in State}
+    return f"{min(strange)!r} is no state" if strange else ""
 
 
 def _pretty(value: Any) -> bytes:
