@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import polars as pl
 import pytest
 
 from hardset.errors import UsageError
-from hardset.records import Reply
+from hardset.records import Item, Reply
 from hardset.replies.formats import recognise
+from hardset.replies.found import Found
+from hardset.replies.matching import match
 
 
 def reply(path: Path, line: Any) -> Reply:
@@ -62,3 +65,25 @@ def test_a_damaged_row_of_a_run_is_named(tmp_path: Path, name: str, value: Any, 
     pl.DataFrame([row]).write_parquet(tmp_path / "outcomes.parquet")
     with pytest.raises(UsageError, match=said):
         list(recognise(tmp_path / "outcomes.parquet").read())
+
+
+@pytest.mark.parametrize("content", ['{"a":' * 100_000, '{"id": "a", "reply": ' + "[" * 9_000])
+def test_json_that_is_nested_too_deep_is_one_sentence(tmp_path: Path, content: str):
+    (tmp_path / "deep.json").write_text(content)
+    with pytest.raises(UsageError, match=r"deep\.json.* is not JSON"):
+        list(recognise(tmp_path / "deep.json", "plain").read())
+
+
+def test_a_workbook_without_its_parts_is_broken(tmp_path: Path):
+    types = "<Types xmlns='http://schemas.openxmlformats.org/package/2006/content-types'/>"
+    with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as archive:
+        archive.writestr("xl/workbook.xml", "<a/>")
+        archive.writestr("[Content_Types].xml", types)
+    with pytest.raises(UsageError, match="a broken Excel workbook"):
+        list(recognise(tmp_path / "a.xlsx", "plain").read())
+
+
+def test_more_repeats_than_a_run_can_number_are_one_sentence():
+    found = [Found(where="x", reply=Reply(), ids=("a",), repeat=n) for n in range(65_536)]
+    with pytest.raises(UsageError, match="x numbers 65,536 repeats; 65,535 are the most"):
+        match([Item(id="a", question="?")], found, files="x")

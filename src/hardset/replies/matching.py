@@ -34,6 +34,7 @@ BY_POSITION = "by position"
 BY_POSITION_ALONE = "by position alone: the files hold no question to check it by"
 BY_QUESTION = "by question"
 AT_ODDS = 0.1  # share of questions at odds with their position, beyond which it is none
+MOST_REPEATS = 65_535  # the column of repeats has 16 bits
 _SIGNS = re.compile(r"[\W_]+")
 
 
@@ -297,6 +298,8 @@ def _repeats(
     labels = sorted({one.repeat for one in everything if one.repeat is not None})
     if labels and any(one.repeat is None for one in everything):
         raise UsageError(f"some replies in {files} have the number of their repeat, and some not")
+    if len(labels) > MOST_REPEATS:
+        raise UsageError(f"{files} numbers {len(labels):,} repeats; {MOST_REPEATS:,} are the most")
     if len(labels) > 1:  # one alone says nothing: several files of one repeat each have it all
         if repeats is not None and repeats != len(labels):
             raise UsageError(f"{files} holds {len(labels)} repeats, and --repeats says {repeats}")

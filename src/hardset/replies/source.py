@@ -174,7 +174,7 @@ def _of_brace(path: Path) -> Kind:
         more = any(line.strip() for line in file)
     try:
         _decode(first.removeprefix(_BOM))
-    except ValueError:
+    except (ValueError, RecursionError):
         return "lines" if first.rstrip().endswith(b"}") and more else "object"
     return "lines"
 

@@ -38,7 +38,7 @@ def rows(path: Path) -> Iterator[Record]:
                 }
                 if any(cell is not None for cell in row.values()):
                     yield Record(f"{path.name}, row {number}", row)
-    except (BadZipFile, InvalidFileException, KeyError, ValueError, SyntaxError) as error:
+    except (BadZipFile, InvalidFileException, KeyError, ValueError, SyntaxError, OSError) as error:
         raise UsageError(f"{path} is a broken Excel workbook: {error}") from error
 
 
