@@ -87,7 +87,8 @@ def about(key: Key, bins: int) -> About:
             "higher",
             f"effective reliability: mean of 1 for a right answer, -{number:g} for a wrong one, 0 "
             "for none; threshold chosen on the other half of the clusters "
-            "(Whitehead et al. 2022)",
+            "(Whitehead et al. 2022). At a high cost one wrong answer moves it far: its interval "
+            "is too narrow on small sets",
         )
     if kind == "ece":
         return About(
