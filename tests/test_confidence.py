@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from dataclasses import replace
 from math import exp, log
 
@@ -251,6 +252,16 @@ def test_unsound_log_probabilities_never_lose_the_reply(logprobs):
     with Loopback(faults=[with_logprobs("Yes", logprobs)]) as server:
         reply = ask(server, prompt(logprobs=True))
     assert (reply.failure, reply.text, reply.tokens) == (None, "Yes", ())
+
+
+@pytest.mark.parametrize("written", [float("-inf"), float("nan"), float("inf")])
+def test_what_json_does_not_have_loses_no_reply_either(written):
+    """Python's own servers write -Infinity for a token that cannot be."""
+    logprobs = {"content": [{"token": "Yes", "logprob": written}]}
+    with Loopback(faults=[with_logprobs("Yes", logprobs)]) as server:
+        reply = ask(server, prompt(logprobs=True))
+    assert (reply.failure, reply.text) == (None, "Yes")
+    assert all(0 <= math.exp(number) <= 1 for _, number in reply.tokens)
 
 
 def test_parts_of_a_character_are_put_together():

@@ -192,11 +192,15 @@ def read_chat(raw: bytes, endpoint: Endpoint, logprobs: bool = False) -> Reply:
 
 
 def _decoded(raw: bytes) -> _Chat:
-    """Decode a reply; a model that stops inside an emoji leaves half a surrogate pair in it."""
+    """Decode a reply, also where a server writes what JSON does not have.
+
+    A model that stops inside an emoji leaves half a surrogate pair; a token that cannot be has a
+    log-probability of -Infinity.
+    """
     try:
         return _decode(raw)
     except msgspec.DecodeError as error:
-        if "surrogate" not in str(error):
+        if "surrogate" not in str(error) and b"Infinity" not in raw and b"NaN" not in raw:
             raise
     return msgspec.convert(json.loads(raw, object_hook=_whole), _Chat)
 
