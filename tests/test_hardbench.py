@@ -502,3 +502,15 @@ def test_rows_share_a_picture_whether_it_is_sent_or_not(tmp_path):
     # Pictures 1 (pairs 1 and 2), 2 (pair 3 and the lone bus), 3 (pair 4) and 4.
     assert clusters["answerable accuracy"] == 4
     assert clusters["paired accuracy"] == 3
+
+
+def test_pictures_inside_the_rows_are_told_from_paths(tmp_path):
+    """And their bytes are not printed."""
+    picture = {"bytes": b"\x89PNG" * 500, "path": "1.png"}
+    fields = row("How many?", "3") | {"image": [picture]}
+    schema = {"image": pl.Struct({"bytes": pl.Binary, "path": pl.String})}
+    columns = {name: value if name == "image" else [value] for name, value in fields.items()}
+    pl.DataFrame(columns, schema_overrides=schema).write_parquet(tmp_path / "test.parquet")
+    with pytest.raises(UsageError, match="image holds a picture, and not its path") as error:
+        HARDBench(tmp_path / "test.parquet", images=tmp_path)
+    assert len(str(error.value)) < 300

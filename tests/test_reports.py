@@ -339,3 +339,19 @@ def test_no_encoding_and_no_name_spoils_the_tables(runs):
 def test_what_a_run_did_not_measure_is_said(runs):
     less = replace(runs[1], metrics=[m for m in runs[1].metrics if m.name != "MR"])
     assert "not measured" in printed([runs[0], less], width=150)
+
+
+def test_small_sums_of_money_keep_their_digits():
+    """15 questions at 0.000193 dollars each are 0.0029 dollars, and not 0.00."""
+    spent = Metric(name="cost", numerator=0.002895, denominator=15, value=0.000193, unit="$")
+    assert numbers.fraction(spent) == "$0.0029/15"
+    assert numbers.percent(spent.value, spent.unit) == "0.000193 $"
+
+
+def test_a_metric_with_two_methods_is_named_once_under_both():
+    def rate(name, method):
+        return Metric(name=name, numerator=1, denominator=2, value=0.5, method=method)
+
+    rows = [[rate("F1", "wilson"), rate("F1", "wilson (clusters)")], [rate("acc", "wilson")]]
+    said = terminal._methods(rows, "utf-8").plain
+    assert said == "95 % intervals: wilson or wilson (clusters) for F1; wilson for acc"

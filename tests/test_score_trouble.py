@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -87,3 +88,9 @@ def test_more_repeats_than_a_run_can_number_are_one_sentence():
     found = [Found(where="x", reply=Reply(), ids=("a",), repeat=n) for n in range(65_536)]
     with pytest.raises(UsageError, match="x numbers 65,536 repeats; 65,535 are the most"):
         match([Item(id="a", question="?")], found, files="x")
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "replies.csv")
+    with pytest.raises(UsageError, match="is no ordinary file"):
+        recognise(tmp_path / "replies.csv")

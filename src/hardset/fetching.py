@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -102,7 +103,9 @@ def wanted_pictures(files: Iterable[Path]) -> dict[str, list[str]]:
             if not path:
                 continue
             if not isinstance(path, str) or not _inside(path):
-                raise UsageError(f"{where}: image {path!r} is not a path inside an image folder")
+                raise UsageError(
+                    f"{where}: image {reprlib.repr(path)} is not a path inside an image folder"
+                )
             wanted.setdefault(str(fields.get("data_source") or ""), {})[path] = None
     return {name: list(paths) for name, paths in wanted.items()}
 

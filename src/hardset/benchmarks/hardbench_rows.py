@@ -264,6 +264,11 @@ def _pair(where: str, value: Any) -> str:
 
 
 def _path(where: str, name: Any) -> PurePosixPath:
+    if isinstance(name, dict | list | bytes):
+        raise UsageError(
+            f"{where}: image holds a picture, and not its path: write the pictures to files in a "
+            "folder for each data_source, put their paths in the column, and pass --images DIR"
+        )
     path = PurePosixPath(name if isinstance(name, str) else "")
     if path.is_absolute() or not path.parts or ".." in path.parts or ":" in path.parts[0]:
         raise UsageError(f"{where}: image {name!r} is not a path inside an image folder")

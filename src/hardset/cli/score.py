@@ -45,8 +45,9 @@ def score(
     """Score replies that were made elsewhere: the same tables and report, and no model is asked.
 
     The format is found out by a file's content: rows with `id` and `reply` (CSV, TSV, JSON, JSON
-    Lines, parquet), logs of Inspect, sample files of lmms-eval, result tables of VLMEvalKit,
-    batch outputs of OpenAI and Anthropic, and the MMR authors' answer files.
+    Lines, parquet, xlsx), logs of Inspect, sample files of lmms-eval and lm-evaluation-harness,
+    result tables of VLMEvalKit, batch outputs of OpenAI and Anthropic, the MMR authors' answer
+    files, and a run's own `outcomes.parquet`. No pictures are needed.
 
     Examples:
 

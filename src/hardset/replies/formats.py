@@ -89,5 +89,6 @@ def recognise(path: Path | str, name: str = "") -> Recognised:
         raise UsageError(f"{path} might be {may_be}: say which with --format")
     known = "; ".join(f"{one.NAME}: {one.TITLE}" for one in FORMATS.values())
     raise UsageError(
-        f"{path} is in no format known here; it is {source.described()}. Formats: {known}"
+        f"{path} is in no format known here; it is {source.described()}. Rows of your own need the "
+        f"columns id and reply. Formats: {known}"
     )

@@ -136,7 +136,8 @@ def open_source(path: Path | str) -> Source:
     """
     path = Path(path)
     if not path.is_file():
-        what = "is a folder: name the files in it" if path.is_dir() else "does not exist"
+        there = "is no ordinary file" if path.exists() else "does not exist"
+        what = "is a folder: name the files in it" if path.is_dir() else there
         raise UsageError(f"{path} {what}")
     try:
         with path.open("rb") as file:

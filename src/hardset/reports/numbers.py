@@ -27,8 +27,11 @@ def _significant(value: float) -> str:
 
 
 def fraction(metric: Metric) -> str:
-    """Write numerator and denominator: `207/300`."""
-    return f"{count(metric.numerator)}/{count(metric.denominator)}"
+    """Write numerator and denominator: `207/300`, `$0.0029/15`."""
+    of = count(metric.denominator)
+    if metric.unit == "$":  # whole sums of small prices: two decimals would be 0.00
+        return f"${_significant(metric.numerator)}/{of}"
+    return f"{count(metric.numerator)}/{of}"
 
 
 def count(number: float) -> str:

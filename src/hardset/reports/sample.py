@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 
-def choose(frames: Sequence[pl.DataFrame], most: int = 120, seed: int = 0) -> list[int]:
+def choose(frames: Sequence[pl.DataFrame], most: int = 60, seed: int = 0) -> list[int]:
     """Pick items so that every state, every category and every disagreement is seen.
 
     What happened to an item is the states and rights of all models on it. Items are taken in

@@ -160,12 +160,15 @@ def _method(metric: Metric) -> str:
 
 def _methods(rows: Sequence[Sequence[Metric | None]], encoding: str) -> Text:
     """Say under a table which interval is of which kind, without a column for it."""
-    named: dict[str, dict[str, None]] = {}
+    kinds: dict[str, dict[str, None]] = {}  # of each metric: rows and models may differ in theirs
     for metric in (m for found in rows for m in found if m and m.method):
         kind = metric.method.split(" (")[0] if "draws" in metric.method else metric.method
-        named.setdefault(kind, {})[metric.name] = None
-    kinds = [f"{kind} for {', '.join(names)}" for kind, names in named.items()]
-    return _plain(f"95 % intervals: {'; '.join(kinds)}" if kinds else "", encoding)
+        kinds.setdefault(metric.name, {})[kind] = None
+    named: dict[str, list[str]] = {}
+    for name, several in kinds.items():
+        named.setdefault(" or ".join(several), []).append(name)
+    said = [f"{kind} for {', '.join(names)}" for kind, names in named.items()]
+    return _plain(f"95 % intervals: {'; '.join(said)}" if said else "", encoding)
 
 
 def _cell(metric: Metric | None, flat: bool) -> str:
