@@ -14,6 +14,7 @@ from hardset.benchmarks.hardbench import SPLITS, WORDINGS, HARDBench
 from hardset.benchmarks.hardbench_rows import EDITS, UNKNOWN, edit_of
 from hardset.benchmarks.registry import describe_options, load, make
 from hardset.errors import UsageError
+from hardset.models import make_model
 from hardset.models.baseline import Baseline
 from hardset.records import State
 from hardset.run import Settings, evaluate
@@ -497,20 +498,45 @@ def test_an_undefined_rate_is_none_and_not_nought(tmp_path, images):
 def test_rows_share_a_picture_whether_it_is_sent_or_not(tmp_path):
     """Blind, or with images that are missing, the intervals are clustered all the same."""
     blind = bench(tmp_path, blind=True)
-    done = evaluate(blind, Baseline("oracle"), Settings(runs=tmp_path / "runs"))
+    done = evaluate(blind, make_model("baseline/oracle"), Settings(runs=tmp_path / "runs"))
     clusters = {m.name: m.clusters for m in done.metrics if not m.cut}
     # Pictures 1 (pairs 1 and 2), 2 (pair 3 and the lone bus), 3 (pair 4) and 4.
     assert clusters["answerable accuracy"] == 4
     assert clusters["paired accuracy"] == 3
 
 
-def test_pictures_inside_the_rows_are_told_from_paths(tmp_path):
-    """And their bytes are not printed."""
-    picture = {"bytes": b"\x89PNG" * 500, "path": "1.png"}
-    fields = row("How many?", "3") | {"image": [picture]}
-    schema = {"image": pl.Struct({"bytes": pl.Binary, "path": pl.String})}
-    columns = {name: value if name == "image" else [value] for name, value in fields.items()}
-    pl.DataFrame(columns, schema_overrides=schema).write_parquet(tmp_path / "test.parquet")
+def test_pictures_inside_the_rows_are_read(tmp_path, monkeypatch):
+    """As data sets on the hub hold them; rows of one picture are one cluster."""
+    monkeypatch.setenv("HARDSET_CACHE", str(tmp_path / "cache"))
+    pictures = []
+    for colour in ("red", "blue"):
+        file = tmp_path / f"{colour}.png"
+        Picture.new("RGB", (40, 40), colour).save(file)
+        pictures.append({"bytes": file.read_bytes(), "path": None})
+    rows = [row("How many?", "3"), row("What colour?", "red"), row("And here?", "blue")]
+    shown = [pictures[0], pictures[0], pictures[1]]
+    kind = pl.Struct({"bytes": pl.Binary, "path": pl.String})
+    table = pl.DataFrame(rows).with_columns(image=pl.Series(shown, dtype=kind))
+    table.write_parquet(tmp_path / "test.parquet")
+    seeing = HARDBench(tmp_path / "test.parquet")
+    found = list(seeing.items())
+    assert [Path(item.images[0].where).read_bytes() for item in found] == [
+        picture["bytes"] for picture in shown
+    ]
+    done = evaluate(seeing, make_model("baseline/oracle"), Settings(runs=tmp_path / "runs"))
+    assert {m.name: m.clusters for m in done.metrics if not m.cut}["answerable accuracy"] == 2
+    assert done.failed == 0
+    blind = HARDBench(tmp_path / "test.parquet", blind=True)
+    assert [item.tags["picture"] for item in blind.items()] == [
+        item.tags["picture"] for item in found
+    ]
+    assert not any(item.images for item in blind.items())
+
+
+def test_pictures_in_other_files_than_parquet_are_told_from_paths(tmp_path):
+    """And what they hold is not printed."""
+    held = row("How many?", "3") | {"image": {"bytes": "iVBOR" * 500}}
+    (tmp_path / "test.jsonl").write_text(json.dumps(held))
     with pytest.raises(UsageError, match="image holds a picture, and not its path") as error:
-        HARDBench(tmp_path / "test.parquet", images=tmp_path)
-    assert len(str(error.value)) < 300
+        HARDBench(tmp_path / "test.jsonl", images=tmp_path)
+    assert len(str(error.value)) < 200

@@ -37,14 +37,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from hardset.benchmarks.declaration import Benchmark
-from hardset.benchmarks.hardbench_rows import LICENCE, Folders, read_items
+from hardset.benchmarks.hardbench_rows import LICENCE, Folders, read_file, read_items
 from hardset.errors import UsageError
 from hardset.reading import read_match
 from hardset.records import Item, Message, Reading
+from hardset.sources.embedded import holds_pictures
 from hardset.sources.hardbench_images import IMAGES
 from hardset.sources.hub import Hub, resolve
 from hardset.sources.pictures import ImageSource, fetched_pictures
-from hardset.sources.rows import read_rows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,12 +60,18 @@ WORDINGS: Mapping[str, str] = {
 }
 
 
+NO_PICTURES = (
+    "hardbench needs its pictures: `hardset fetch hardbench --images` gets some and says how to "
+    "get the rest; pass --images DIR with a folder for each source, or --blind to ask without them"
+)
+
+
 class HARDBench(Benchmark):
     """Answerable questions and their unanswerable edits, over the published images or blind.
 
     Args:
         data: a parquet or JSON Lines file with the published columns, a folder of such files, or
-            a hub id; by default the published set.
+            a hub id; by default the published set. Pictures may also stand in the rows of parquet.
         split: which of the five.
         images: a folder with a folder for each `data_source` (or the images themselves); if not
             given, where `hardset fetch hardbench --images` put them.
@@ -115,16 +121,15 @@ class HARDBench(Benchmark):
                 raise UsageError(f"hardbench: {what} cannot be {value!r}; use {', '.join(allowed)}")
         if not blind and images is None:
             images = fetched_pictures(self.name)
-        if not blind and images is None and not images_from:
-            raise UsageError(
-                "hardbench needs its pictures: `hardset fetch hardbench --images` gets some and "
-                "says how to get the rest; pass --images DIR with a folder for each source, or "
-                "--blind to ask without them"
-            )
-        folders = None if blind else Folders(images, images_from)
+        seeing = blind or images is not None or bool(images_from)
+        if not seeing and not (data is not None and Path(data).exists()):
+            raise UsageError(NO_PICTURES)  # before anything is fetched
         snapshot = resolve(data, self.hub, revision)
         files = snapshot.split(split)
-        rows = chain.from_iterable(read_rows(file) for file in files)
+        if not seeing and not any(holds_pictures(file, "image") for file in files):
+            raise UsageError(NO_PICTURES)
+        folders = None if blind else Folders(images, images_from)
+        rows = chain.from_iterable(read_file(file, snapshot.revision) for file in files)
         found = read_items(rows, split, prompt, folders)
         if not found.items:
             raise UsageError(f"hardbench: {', '.join(map(str, files))} holds no rows")

@@ -20,9 +20,10 @@ from hardset.errors import UsageError
 from hardset.reading.lettered import take_apart
 from hardset.reading.matching import form_due, letter_of
 from hardset.records import Form, Image, Item
+from hardset.sources.embedded import Picture, holds_pictures, read_pictured
 from hardset.sources.hardbench_images import IMAGES
 from hardset.sources.pictures import plain_name, source_of
-from hardset.sources.rows import Row
+from hardset.sources.rows import Row, read_rows
 
 NEEDED = ("question", "answer", "image", "data_source", "is_unanswerable")
 EDITS = {"O": "object", "R": "relation", "A": "attribute"}
@@ -81,6 +82,16 @@ class Rows(NamedTuple):
     notices: list[str]
 
 
+def read_file(file: Path, revision: str) -> Iterator[Row]:
+    """Yield the rows of a file; where their column `image` holds pictures, those stand in it."""
+    if not holds_pictures(file, "image"):
+        yield from read_rows(file)
+        return
+    for (where, fields), pictures in read_pictured(file, "image", revision):
+        held = next(iter(pictures), Picture())
+        yield Row(where, {**fields, "image": held if held.file else held.path})
+
+
 def read_items(rows: Iterator[Row], split: str, wording: str, folders: Folders | None) -> Rows:
     """Turn the published rows of a split into items, in their order.
 
@@ -134,8 +145,12 @@ def _item(
         answer = answer.strip(" .").lower()
     images: tuple[Image, ...] = ()
     lost = ""
-    if folders is not None:
-        name = _path(where, fields["image"])
+    picture = fields["image"]
+    if isinstance(picture, Picture):
+        images = (Image(where=picture.where),) if folders is not None else ()
+        picture = picture.file
+    elif folders is not None:
+        name = _path(where, picture)
         path, there = folders.find((source, tags["split"]), name)
         images, lost = (Image(where=str(path)),), "" if there else str(name)
     pair = _pair(where, fields.get("pair_id"))
@@ -155,7 +170,7 @@ def _item(
             "data_source": source,
             "original_question": original if original != question else "",
             # The image as the rows name it: rows share it whether it is sent or there or not.
-            "picture": f"{source}/{fields['image']}" if fields["image"] else "",
+            "picture": f"{source}/{picture}" if picture else "",
             **tags,
         },
         pair=f"{tags['split']}/{pair}" if pair else "",
@@ -266,8 +281,8 @@ def _pair(where: str, value: Any) -> str:
 def _path(where: str, name: Any) -> PurePosixPath:
     if isinstance(name, dict | list | bytes):
         raise UsageError(
-            f"{where}: image holds a picture, and not its path: write the pictures to files in a "
-            "folder for each data_source, put their paths in the column, and pass --images DIR"
+            f"{where}: image holds a picture, and not its path: pictures inside the rows are read "
+            "from parquet only"
         )
     path = PurePosixPath(name if isinstance(name, str) else "")
     if path.is_absolute() or not path.parts or ".." in path.parts or ":" in path.parts[0]:

@@ -85,6 +85,23 @@ def read_pictured(
         yield Row(f"{file.name}, row {number + 1}", fields), found
 
 
+def holds_pictures(file: Path, column: str) -> bool:
+    """Whether a column of a file holds pictures, and not their paths.
+
+    Raises:
+        UsageError: it is called parquet and is none.
+    """
+    if file.suffix.lower() != ".parquet" or not file.is_file():
+        return False
+    import polars as pl
+
+    try:
+        kind = pl.read_parquet_schema(file).get(column, pl.String())
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise UsageError(f"{file} is not a readable parquet file: {error}") from error
+    return isinstance(kind, pl.Struct | pl.Binary | pl.List)
+
+
 def _folder() -> Path:
     return cache_folder() / "pictures"
 
