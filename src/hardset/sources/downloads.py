@@ -213,7 +213,7 @@ def _together(have: Callable[[str], Path], paths: Sequence[str], what: str) -> l
             Thread(target=work, daemon=True).start()
         try:
             for _ in paths:
-                path, found = done.get()
+                path, found = _next(done)
                 if isinstance(found, BaseException):
                     raise found
                 local[path] = found
@@ -223,6 +223,16 @@ def _together(have: Callable[[str], Path], paths: Sequence[str], what: str) -> l
                 with suppress(Empty):
                     waiting.get_nowait()
     return [local[path] for path in paths]
+
+
+def _next(done: SimpleQueue[T]) -> T:
+    """Wait for the next one, looking up now and then.
+
+    A Ctrl-C that comes just as a wait without end begins is only heard when that wait ends.
+    """
+    while True:
+        with suppress(Empty):
+            return done.get(timeout=0.2)
 
 
 @contextmanager
