@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hardset.ask import Budget, Limits
 from hardset.benchmarks.hardbench import HARDBench
 from hardset.errors import UsageError
 from hardset.judging import load, read_true_false, render
@@ -159,13 +160,13 @@ def judge_says(prompt: str) -> str:
     return "TRUE" if reply in REFUSALS else "FALSE"
 
 
-def run(folder: Path, judge: Loopback, **more):
+def run(folder: Path, judge: Loopback, limits: Limits | None = None, **more):
     benchmark = HARDBench(data=folder / "test.parquet", blind=True)
     with Loopback(model_says) as server:
         return evaluate(
             benchmark,
             make_model("vlm", base_url=server.base_url),
-            Settings(runs=folder / "runs"),
+            Settings(runs=folder / "runs", limits=limits or Limits()),
             judge=make_model("referee", base_url=judge.base_url, key_env=None),
             **more,
         )
@@ -276,6 +277,14 @@ def test_a_judge_that_fails_leaves_verdicts_missing_and_the_replies_scored(tmp_p
     assert done.verdicts.missing == 10
     assert sum(done.verdicts.failures.values()) == 10
     assert done.failed == 0  # no row lacks its reply
+
+
+def test_a_budget_holds_for_both_askings_together(tmp_path):
+    """A verdict takes 18 tokens here: ten are 180, which leaves 20 of 200, and so one more."""
+    data(tmp_path)
+    with Loopback(lambda prompt: "Hm.") as judge:
+        run(tmp_path, judge, limits=Limits(budget=Budget(tokens=200), concurrency=1))
+    assert judge.count == 11
 
 
 # --- the command ----------------------------------------------------------------------------

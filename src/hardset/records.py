@@ -17,6 +17,10 @@ Form = Literal["choice", "yes_no", "number", "open", "braces"]
 """How an item's reply is to be read: a letter, yes or no, a number, free text, `{braces}`."""
 
 
+MOST_REPEATS = 65_535
+"""Of one item: the column of repeats has 16 bits."""
+
+
 class State(StrEnum):
     """Where a row ended. Every row ends in exactly one, and every one is counted."""
 

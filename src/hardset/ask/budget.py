@@ -6,6 +6,7 @@ import math
 import re
 from typing import Self
 
+import msgspec
 from msgspec import Struct
 
 from hardset.errors import UsageError
@@ -66,6 +67,14 @@ class Budget(Struct, frozen=True, kw_only=True):
         if self.dollars is None:
             return tokens_in + tokens_out
         return (tokens_in * (self.price_in or 0) + tokens_out * (self.price_out or 0)) / 1e6
+
+    def less(self, spent: float) -> Self | None:
+        """Give what is left when so much is spent, in the budget's unit; None for nothing."""
+        left = self.limit - spent
+        if left <= 0 or (self.dollars is None and left < 1):
+            return None
+        name, value = ("tokens", int(left)) if self.dollars is None else ("dollars", left)
+        return msgspec.structs.replace(self, **{name: value})
 
     @property
     def limit(self) -> float:

@@ -20,9 +20,8 @@ from hardset.cli.given import (
 )
 from hardset.cli.status import FAILED_ROWS, INTERRUPTED, STOPPED, resume_command, say_what_failed
 from hardset.errors import UsageError
+from hardset.records import MOST_REPEATS
 from hardset.streams import nobody_listening, tell
-
-MOST_REPEATS = 65_535  # the column of repeats has 16 bits
 
 _DATA = Group("What to ask", sort_key=1)
 _MODEL = Group("The model", sort_key=2)

@@ -12,9 +12,8 @@ from cyclopts import Group, Parameter
 from hardset.cli.given import judge_of, options_of, replaceable
 from hardset.cli.status import FAILED_ROWS, INTERRUPTED, STOPPED, resume_command, say_what_failed
 from hardset.errors import UsageError
+from hardset.records import MOST_REPEATS
 from hardset.streams import nobody_listening, tell
-
-MOST_REPEATS = 65_535  # the column of repeats has 16 bits
 
 _DATA = Group("What was asked", sort_key=1)
 _REPLIES = Group("The replies", sort_key=2)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -110,6 +110,11 @@ async def judge(
         wanted = unread
         if not wanted or asked.stopped:
             break
+        if limits is not None and limits.budget is not None:  # both askings together keep to it
+            left = limits.budget.less(asked.spent)
+            if left is None:
+                break
+            limits = replace(limits, budget=left)
     if wanted:
         found.failures["no TRUE or FALSE in the judge's reply"] = len(wanted)
     found.columns = pl.DataFrame(

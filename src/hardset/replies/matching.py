@@ -23,7 +23,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from hardset.errors import UsageError
-from hardset.records import Item, Reply
+from hardset.records import MOST_REPEATS, Item, Reply
 from hardset.replies.found import Found, failed
 from hardset.replies.orders import Order, before_options, options_in, order_of
 
@@ -34,7 +34,6 @@ BY_POSITION = "by position"
 BY_POSITION_ALONE = "by position alone: the files hold no question to check it by"
 BY_QUESTION = "by question"
 AT_ODDS = 0.1  # share of questions at odds with their position, beyond which it is none
-MOST_REPEATS = 65_535  # the column of repeats has 16 bits
 _SIGNS = re.compile(r"[\W_]+")
 
 
