@@ -49,6 +49,7 @@ asked = st.builds(
     tools=tools,
     sampling=samplings,
     repeat=st.integers(0, 2),
+    schema=st.sampled_from(["", "{}", '{"type":"object"}']),
 )
 
 
@@ -73,7 +74,9 @@ def elsewhere(prompt: Prompt) -> Prompt:
 def near(draw):
     """Two prompts that differ in one drawn field at most, and often only in how it is written."""
     one = draw(asked)
-    field = draw(st.sampled_from(["messages", "tools", "sampling", "repeat", "temperature"]))
+    field = draw(
+        st.sampled_from(["messages", "tools", "sampling", "repeat", "schema", "temperature"])
+    )
     drawn = draw(asked)
     if field == "temperature":
         changed = {"sampling": replace(one.sampling, temperature=drawn.sampling.temperature)}

@@ -354,6 +354,21 @@ def test_providers_get_the_fields_they_know():
     assert Body("gpt-4o", PROVIDERS["openai"], {}).left_out(Sampling()) == ()
 
 
+def test_a_schema_is_sent_where_the_provider_holds_to_one():
+    schema = '{"type":"object","properties":{"verdict":{"type":"boolean"}}}'
+    prompt = Prompt(messages=(Message("user", ("?",)),), schema=schema)
+
+    def sent(provider, prompt):
+        return json.loads(b"".join(Body("m", provider, {})(prompt, lambda image: ("", b""))))
+
+    assert sent(ANY, prompt)["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "reply", "strict": True, "schema": json.loads(schema)},
+    }
+    assert "response_format" not in sent(PROVIDERS["deepseek"], prompt)
+    assert "response_format" not in sent(ANY, Prompt(messages=prompt.messages))
+
+
 def test_extra_fields_and_tools_go_into_the_body_and_extra_into_the_options():
     tool = {"type": "function", "function": {"name": "zoom"}}
     prompt = Prompt(messages=PLAIN.messages, tools=(tool,))

@@ -95,12 +95,13 @@ class Sampling(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Prompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Exactly what is sent: the messages, the tools, the sampling and which repeat this is."""
+    """Exactly what is sent: the messages, tools, sampling, the reply's form and which repeat."""
 
     messages: tuple[Message, ...]
     tools: tuple[dict[str, Any], ...] = ()
     sampling: Sampling = Sampling()
     repeat: int = 0
+    schema: str = ""  # the JSON Schema, as JSON, that the reply must fit; "" for free text
 
 
 class ToolCall(Struct, frozen=True):

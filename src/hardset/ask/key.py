@@ -69,8 +69,10 @@ def prompt_key(model: Identity, prompt: Prompt, item: Item | None = None) -> byt
         prompt.repeat,
         item if getattr(model, "sees_item", False) else None,
     )
-    if sampling.logprobs:  # a later setting: where it is not used, keys stay what they were
+    if sampling.logprobs:  # later settings: where they are not used, keys stay what they were
         asked += ("logprobs",)
+    if prompt.schema:
+        asked += ("schema", prompt.schema)
     return hashlib.sha256(_encode(asked)).digest()
 
 

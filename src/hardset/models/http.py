@@ -71,6 +71,7 @@ class ChatModel:
         self.name = name
         self.takes = provider.takes
         self.gives_logprobs = provider.logprobs
+        self.gives_json = provider.json_schema  # whether it can be held to a schema
         self.url = chat_address(base_url or provider.base_url)
         options = {"base_url": base_url} if base_url else {}
         if extra:

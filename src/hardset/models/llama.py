@@ -45,6 +45,7 @@ class Llama:
 
     takes: frozenset[str] = frozenset()
     free = True  # it costs nothing, so no budget applies
+    gives_json = True
     options: Mapping[str, str]
     max_concurrency: int | None
 

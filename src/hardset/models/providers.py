@@ -24,6 +24,7 @@ class Provider:
     max_tokens_field: str = "max_tokens"
     seed_field: str = "seed"  # empty: it takes none
     logprobs: bool = True  # False: it gives no log-probabilities of chat tokens
+    json_schema: bool = True  # False: it holds no reply to a schema (`response_format`)
     fixed_temperature: tuple[str, ...] = ()
     """Beginnings of the names of models that refuse a temperature or top_p."""
 
@@ -47,6 +48,7 @@ PROVIDERS: dict[str, Provider] = {
         key_env="ANTHROPIC_API_KEY",
         seed_field="",
         logprobs=False,
+        json_schema=False,
     ),
     "gemini": Provider(
         title="Gemini",
@@ -71,11 +73,13 @@ PROVIDERS: dict[str, Provider] = {
         base_url="https://api.deepseek.com/v1",
         key_env="DEEPSEEK_API_KEY",
         seed_field="",
+        json_schema=False,
     ),
     "dashscope": Provider(  # outside China: --base-url with its -intl address
         title="DashScope",
         base_url="https://dashscope.aliyuncs.com/compatible-mode/v1",
         key_env="DASHSCOPE_API_KEY",
+        json_schema=False,
     ),
     "together": Provider(
         title="Together", base_url="https://api.together.xyz/v1", key_env="TOGETHER_API_KEY"

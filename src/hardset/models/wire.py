@@ -34,6 +34,10 @@ FINISH = {
     "tool_use": "tool_calls", "function_call": "tool_calls",
 }  # fmt: skip
 """Other endpoints' words for how a reply ended, in OpenAI's."""
+_SCHEMA = (
+    b',"response_format":{"type":"json_schema","json_schema":'
+    b'{"name":"reply","strict":true,"schema":'
+)
 BROKE_OFF = frozenset({"error", "abort", "insufficient_system_resource"})
 
 
@@ -63,6 +67,8 @@ class Body:
         parts.append(b"]")
         if prompt.tools:
             parts.append(b',"tools":' + _json(prompt.tools))
+        if prompt.schema and self._provider.json_schema:
+            parts += (_SCHEMA, prompt.schema.encode(), b"}}")
         tail = self._tails.get(prompt.sampling)
         if tail is None:
             tail = self._tails[prompt.sampling] = self._tail(prompt.sampling)
