@@ -82,14 +82,14 @@ class Rows(NamedTuple):
     notices: list[str]
 
 
-def read_file(file: Path, revision: str) -> Iterator[Row]:
-    """Yield the rows of a file; where their column `image` holds pictures, those stand in it."""
-    if not holds_pictures(file, "image"):
+def read_file(file: Path, revision: str, column: str = "image") -> Iterator[Row]:
+    """Yield the rows of a file; where their column of images holds pictures, those stand in it."""
+    if not holds_pictures(file, column):
         yield from read_rows(file)
         return
-    for (where, fields), pictures in read_pictured(file, "image", revision):
+    for (where, fields), pictures in read_pictured(file, column, revision):
         held = next(iter(pictures), Picture())
-        yield Row(where, {**fields, "image": held if held.file else held.path})
+        yield Row(where, {**fields, column: held if held.file else held.path})
 
 
 def read_items(rows: Iterator[Row], split: str, wording: str, folders: Folders | None) -> Rows:
