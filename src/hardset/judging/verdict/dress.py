@@ -1,0 +1,76 @@
+"""A judge's reply made plain, before any scale is read from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from hardset.reading.words import tidy
+
+T = TypeVar("T")
+
+_OPENING = re.compile(r"<(?:think|thinking|thought|reasoning)>|\[THINK\]|◁think▷", re.IGNORECASE)
+_CLOSING = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]|◁/think▷", re.IGNORECASE)
+_CHANNEL, _FINAL = "<|channel|>", "<|channel|>final<|message|>"
+_HTML = frozenset("code span strong table thead tbody small".split())
+_TAG = re.compile(r"<(/?)([A-Za-z][\w-]{3,30})>")
+_QUOTES = re.compile("[\"*`\u20e3]|(?<!\\w)'|'(?!\\w)")
+_FRACTIONS = str.maketrans(dict.fromkeys("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", ".5") | dict.fromkeys("⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def spoken(text: str) -> str:
+    """Return what follows the thinking; nothing where the thinking never ends."""
+    if _CHANNEL in text:
+        text = text.rpartition(_FINAL)[2] if _FINAL in text else ""
+    closings = list(_CLOSING.finditer(text))
+    if closings:
+        after = text[closings[-1].end() :]
+        text = after if after.strip() else _OPENING.split(text, maxsplit=1)[0]
+    return "" if _OPENING.search(text) else text
+
+
+def bare(text: str) -> str:
+    """Return a judge's words without thoughts, emphasis and quotes, one space wide at most.
+
+    `<score>4</score>` becomes a line `score: 4`, and `4½` is `4.5`. Empty lines go. Linear in the
+    length of the text, and so is every pattern that meets no run of spaces.
+    """
+    text = _TAG.sub(_unwrapped, spoken(text).translate(_FRACTIONS))
+    text = _QUOTES.sub("", tidy(text))
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def _unwrapped(tag: re.Match[str]) -> str:
+    if tag[2].lower() in _HTML:
+        return tag[0]
+    return "\n" if tag[1] else f"\n{tag[2]}: "
+
+
+def before(match: re.Match[str], width: int = 32) -> str:
+    """Return what stands just before a match, in its own line."""
+    return match.string[max(0, match.start() - width) : match.start()].rpartition("\n")[2]
+
+
+def one(claims: Iterable[T | None]) -> T | None:
+    """Return what all claims agree on: None where two differ, or one cannot be read."""
+    distinct = set(claims)
+    return distinct.pop() if len(distinct) == 1 else None
+
+
+def first(tiers: Iterable[Callable[[], list[T | None]]]) -> T | None:
+    """Return what the first tier with a claim in it says; later ones are not looked at."""
+    for tier in tiers:
+        if claims := tier():
+            return one(claims)
+    return None
+
+
+NEGATED = re.compile(r"(?:\b(?:not|never|cannot|neither|nor|without|rather than|instead of)|n't)\b")
+
+
+def negated(match: re.Match[str]) -> bool:
+    """Say whether a match is denied by the words just before it, in its sentence."""
+    said = re.split(r"[.;:!?,]", before(match).lower())[-1]
+    return NEGATED.search(said) is not None

@@ -1,0 +1,104 @@
+"""The letter in a judge's reply, where a grade is a letter."""
+
+from __future__ import annotations
+
+import re
+
+from hardset.judging.verdict.dress import bare, before, first, negated
+from hardset.judging.verdict.structured import is_structured, read_json, value_of
+
+_NAMES = frozenset("grade letter answer verdict choice option category label grid".split()) | {
+    "final grade",
+    "final answer",
+}
+_LABEL = (
+    r"(?i:grid|grade|answer|verdict|choice|option|category|label|class|letter|rating|score|"
+    r"judge?ment|decision|selection|result)"
+)
+_OF = r"(?i: (?:for|of) (?:this|the) (?:reply|response|answer))?"
+_SAID = re.compile(
+    rf"{_LABEL}{_OF}(?i: (?:is|would be|should be)| ?[:=])+\s?[(\[{{]*(?P<letter>[A-Z])\b"
+)
+_GIVEN = re.compile(
+    r"\b(?i:choose|chose|pick|select|grade|rate|give|assign|go with|deserves|earns|merits|gets)"
+    r"(?i: (?:it|this|that|the|reply|response|answer|an?|as|with|grade|of|letter|option)){0,6} "
+    r"[(\[{]?(?P<letter>[A-Z])\b"
+)
+_BOXED = re.compile(r"\\f?boxed ?\{ ?\(?(?P<letter>[A-Z])\)? ?\}|\[\[ ?(?P<inner>[A-Z]) ?\]\]")
+_ALONE = re.compile(r"[(\[{]?(?P<letter>[A-Z])[)\]}]?[.!:]?")
+_LEAD = re.compile(r"(?:\((?P<inner>[A-Z])\)|(?P<letter>[A-Z])(?: -|[:.)]| \()) ?(?=\S)")
+# "C or D", "C/D", "C and D", "B+", "C?": left open, or another scale.
+_OPEN = re.compile(r"[)\]}]? ?(?:(?:or|and|/|,|-) ?\(?[A-Z]\b|[+?]|-(?=[ .,\n]|$))")
+_ENDS = re.compile(r"$|\n|[)\]}.,:;!]| - | ?\(| (?:because|since|as it|given|for|overall|here)\b")
+
+
+def read_letter(text: str, letters: str) -> str | None:
+    """Read one of the letters from a judge's reply: `GRID: C`, `(C)` or `The grade is C`.
+
+    What is marked final or boxed decides, then what is called the grade, the answer or the like,
+    then a letter that stands alone on a line or leads one. A small letter counts only where it is
+    the whole reply; "A" and "I" are no letters where a sentence goes on behind them. Two different
+    letters, and a letter that is not among them, are none.
+
+    Args:
+        text: the judge's reply.
+        letters: those of the scale, such as "ABCD".
+    """
+    known = letters.upper()
+    if is_structured(text):
+        value = value_of(read_json(text) or {}, _NAMES)
+        letter = value.strip().upper() if isinstance(value, str) else ""
+        return letter if len(letter) == 1 and letter in known else None
+    text = bare(text)
+    if re.fullmatch(r"[(\[{]?[a-z][)\]}]?\.?", text):
+        text = text.upper()
+    letter = first(
+        [lambda: _finals(text), lambda: _said(text), lambda: _alone(text), lambda: _leads(text)]
+    )
+    return letter if letter is not None and letter in known else None
+
+
+def _finals(text: str) -> list[str | None]:
+    boxed: list[str | None] = [m["letter"] or m["inner"] for m in _BOXED.finditer(text)]
+    return boxed or [
+        _meant(m)
+        for m in _SAID.finditer(text)
+        if re.search(r"\b(?:final|overall)[ _-]$", before(m), re.IGNORECASE)
+    ]
+
+
+def _said(text: str) -> list[str | None]:
+    claims = [_meant(m) for m in _SAID.finditer(text) if not _elsewhere(m)]
+    given = [m for m in _GIVEN.finditer(text) if not negated(m) and not _elsewhere(m)]
+    return claims + [_meant(m) for m in given if _goes(m) or _OPEN.match(text, m.end())]
+
+
+def _alone(text: str) -> list[str | None]:
+    return [m["letter"] for line in text.split("\n") if (m := _ALONE.fullmatch(line))]
+
+
+def _leads(text: str) -> list[str | None]:
+    """Return the letter that leads the first or last line; a list of letters leads many."""
+    lines = text.split("\n")
+    found = [(n, m) for n, line in enumerate(lines) if (m := _LEAD.match(line))]
+    if len(found) != 1 or found[0][0] not in (0, len(lines) - 1):
+        return []
+    return [found[0][1]["letter"] or found[0][1]["inner"]]
+
+
+def _goes(said: re.Match[str]) -> bool:
+    return _ENDS.match(said.string, said.end()) is not None
+
+
+def _meant(said: re.Match[str]) -> str | None:
+    """Return the letter of a claim; None where it is left open or an article or a pronoun."""
+    if _OPEN.match(said.string, said.end()):
+        return None
+    return said["letter"] if said["letter"] not in "AI" or _goes(said) else None
+
+
+def _elsewhere(said: re.Match[str]) -> bool:
+    """Say whether it is another's answer that is spoken of, not the judge's."""
+    return bool(
+        re.search(r"(?:\b(?:reference|correct|gold|expected|its)|'s) $", before(said), re.I)
+    )
