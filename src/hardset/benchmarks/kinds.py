@@ -93,11 +93,17 @@ def read_parts(text: str, read: Callable[[str], Reading]) -> Reading:
 
     "It is red. I cannot tell who drew it." answers the one it can.
     """
-    parts = [read(part) for part in _PARTS.split(text) if part.strip()]
-    answered = [reading for reading in parts if reading.state is State.ANSWERED]
+    answered = [
+        reading for part in parts_of(text) if (reading := read(part)).state is State.ANSWERED
+    ]
     if len({reading.answer for reading in answered}) == 1:
         return answered[0]
     return read(text)
+
+
+def parts_of(text: str) -> list[str]:
+    """Return the sentences of a reply, and what "but" or "and" joins within them."""
+    return [part for part in _PARTS.split(text) if part.strip()]
 
 
 _PARTS = re.compile(r"(?<=[.!?;])\s+|\n+|,? (?:but|and|although|though|while) ")

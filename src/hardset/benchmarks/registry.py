@@ -20,6 +20,7 @@ from hardset.errors import UsageError
 GROUP = "hardset.benchmarks"
 BUILT_IN = {
     "hardbench": "hardset.benchmarks.hardbench:HARDBench",
+    "mmooc": "hardset.benchmarks.mmooc:MMOOC",
     "mmr": "hardset.benchmarks.mmr:MMR",
     "photos": "hardset.benchmarks.photos:Photos",
     "scenes": "hardset.benchmarks.scenes:Scenes",
