@@ -32,6 +32,7 @@ from hardset.metrics.coefficients import (
     collapse,
     divide,
     resample,
+    unit_weights,
 )
 from hardset.metrics.ratios import Ratio, estimate
 from hardset.records import Metric
@@ -145,6 +146,7 @@ def agreement(
     names: Sequence[str] | None = None,
     categories: Sequence[float] | None = None,
     graded: bool = False,
+    weights: Floats | None = None,
     draws: int = 10_000,
     seed: int = 0,
 ) -> list[Coefficient]:
@@ -157,6 +159,8 @@ def agreement(
             names, there is only the one, or none.
         categories: those of the scale, for AC1; by default those that occur.
         graded: whether the categories are grades; then alpha also ordinal and interval.
+        weights: (units,), how many units each stands for, where units were drawn with unequal
+            chances. None: all alike.
         draws: bootstrap resamples.
         seed: of the bootstrap.
 
@@ -169,6 +173,8 @@ def agreement(
     votes = _checked(votes)
     codes = cluster_codes(clusters, len(votes))
     each, layout = _terms(votes, categories)
+    units = int(each[:, 3].sum())
+    each = each * unit_weights(weights, len(votes))
     terms = collapse(each, codes)
     raw = _raw(each[:, 0], each[:, 1], codes, draws, seed)
     drawn = resample(terms, draws, seed, "agreement")
@@ -178,7 +184,6 @@ def agreement(
         (AC1, AC1, _ac1(layout)),
         *((f"{ALPHA} ({level})", ALPHA, _alpha(layout, level)) for level in levels),
     ]
-    units = int(each[:, 3].sum())
     found = [
         Coefficient(
             name=RAW,
@@ -197,7 +202,17 @@ def agreement(
     pairs = list(combinations(range(raters), 2)) if names or raters == 2 else []
     for a, b in pairs:
         label = f"{COHEN}, {names[a]} and {names[b]}" if names and raters > 2 else COHEN
-        found.append(cohen(votes[:, a], votes[:, b], codes, name=label, draws=draws, seed=seed))
+        found.append(
+            cohen(
+                votes[:, a],
+                votes[:, b],
+                codes,
+                name=label,
+                weights=weights,
+                draws=draws,
+                seed=seed,
+            )
+        )
     return found
 
 
@@ -207,17 +222,19 @@ def cohen(
     clusters: Labels | None = None,
     *,
     name: str = COHEN,
+    weights: Floats | None = None,
     draws: int = 10_000,
     seed: int = 0,
 ) -> Coefficient:
     """Give Cohen's kappa of two raters with its 95 % interval; see `agreement`."""
     both = _checked(np.stack([first, second], axis=1))
     each = _joint(both, _categories(both, None))
+    units = int(each[:, 1].sum())
+    each = each * unit_weights(weights, len(both))
     codes = cluster_codes(clusters, len(both))
     terms = collapse(each, codes)
     raw = _raw(each[:, 0], each[:, 1], codes, draws, seed)
     drawn = resample(terms, draws, seed, "cohen")
-    units = int(each[:, 1].sum())
     one = coefficient(name, _cohen, terms, drawn, units, _ABOUT[COHEN])
     return _rescaled(one, raw, terms)
 

@@ -74,6 +74,20 @@ def cluster_codes(clusters: Labels | None, units: int) -> Counts:
     return np.unique(labels, return_inverse=True)[1].astype(np.int64).reshape(-1)
 
 
+def unit_weights(weights: Floats | None, units: int) -> Floats:
+    """Scale sampling weights to a mean of 1, as a column (units, 1); None: all count alike.
+
+    Raises:
+        ValueError: where there is not one weight a unit, above or at 0.
+    """
+    if weights is None:
+        return np.ones((units, 1))
+    found = np.asarray(weights, dtype=np.float64)
+    if found.shape != (units,) or not (found >= 0).all():
+        raise ValueError(f"{units} units need as many weights, none below 0")
+    return (found / max(float(found.mean()), 1e-300))[:, None] if units else found[:, None]
+
+
 def collapse(terms: Floats, codes: Counts) -> Terms:
     """Add the terms of each cluster's units up, and count the clusters that are alike.
 

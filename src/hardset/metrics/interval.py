@@ -86,6 +86,19 @@ def wilson_clustered(
     """
     clusters = int(counts.sum())
     value = float(top @ counts) / float(bottom @ counts)
+    trials = effective_rows(top, bottom, counts)
+    return _score(value * trials, trials, student(level, clusters - 1))
+
+
+def effective_rows(top: Floats, bottom: Floats, counts: Counts) -> float:
+    """Say how many independent rows a clustered share is worth; see `wilson_clustered`.
+
+    Args:
+        top: (patterns,), what a cluster adds to the numerator, at most its bottom.
+        bottom: (patterns,), what it adds to the denominator, above 0.
+        counts: (patterns,), how many such clusters there are; at least one in all.
+    """
+    clusters = int(counts.sum())
     size = float(bottom @ counts) / clusters
     top, bottom = np.append(top, [size, 0.0]), np.append(bottom, [size, size])
     counts = np.append(counts, [1, 1])
@@ -93,8 +106,7 @@ def wilson_clustered(
     middle = float(top @ counts) / whole
     variance = float(((top - middle * bottom) / whole) ** 2 @ counts)
     variance *= (clusters + 2) / (clusters + 1)
-    trials = middle * (1 - middle) / variance * clusters / (clusters + 2)
-    return _score(value * trials, trials, student(level, clusters - 1))
+    return middle * (1 - middle) / variance * clusters / (clusters + 2)
 
 
 def bca(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from math import atanh, sqrt, tanh
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -19,7 +18,6 @@ from msgspec.structs import replace
 from hardset.metrics.agreement import cohen
 from hardset.metrics.bootstrap import Counts, Floats
 from hardset.metrics.coefficients import (
-    LEVEL,
     Coefficient,
     Labels,
     Statistic,
@@ -28,14 +26,13 @@ from hardset.metrics.coefficients import (
     collapse,
     divide,
     resample,
+    unit_weights,
 )
-from hardset.metrics.interval import student
 from hardset.metrics.ratios import Ratio, estimate
 from hardset.records import Metric
 
 CORRELATION = "error correlation"
 EFFECTIVE = "effective number of judges"
-VERBOSITY = "verbosity correlation"
 
 
 # --- against people -------------------------------------------------------------------------
@@ -71,15 +68,14 @@ def against_people(
     *,
     names: Sequence[str],
     kind: Literal["binary", "graded", "letters"] = "binary",
+    weights: Floats | None = None,
     draws: int = 10_000,
     seed: int = 0,
 ) -> list[Metric]:
     """Hold each judge against people's labels, over the rows that have both.
 
     Accuracy and error rate; of binary votes sensitivity and specificity; of grades the mean
-    absolute error, and the mean signed error, which says whether a judge is mild. These are of
-    the labelled rows as they are: where those were drawn with unequal chances, sensitivity and
-    specificity are not the whole run's (see `correction`).
+    absolute error, and the mean signed error, which says whether a judge is mild.
 
     Args:
         votes: (units, judges).
@@ -87,6 +83,8 @@ def against_people(
         clusters: (units,), labels; None: every unit by itself.
         names: of the judges; the cut `judge`.
         kind: of the votes.
+        weights: (units,), how many rows each stands for, where the labelled rows were drawn with
+            unequal chances (then numerators and denominators are weighted, to a mean of 1).
         draws: bootstrap resamples.
         seed: of the bootstrap.
 
@@ -99,14 +97,14 @@ def against_people(
     votes, people, codes = _checked(votes, people, clusters)
     if len(names) != votes.shape[1]:
         raise ValueError(f"{votes.shape[1]} judges have {len(names)} names")
-    vote, told = pl.col("vote"), pl.col("people")
+    vote, told, weight = pl.col("vote"), pl.col("people"), pl.col("weight")
     right = vote == told
     ratios = [
-        Ratio(name="accuracy", top=right, bottom=pl.lit(1), about="votes as people's / rows"),
+        Ratio(name="accuracy", top=right * weight, bottom=weight, about="votes as people's / rows"),
         Ratio(
             name="error rate",
-            top=~right,
-            bottom=pl.lit(1),
+            top=~right * weight,
+            bottom=weight,
             better="lower",
             about="votes other than people's / rows",
         ),
@@ -115,14 +113,14 @@ def against_people(
         ratios += [
             Ratio(
                 name="sensitivity",
-                top=(vote == 1) & (told == 1),
-                bottom=told == 1,
+                top=((vote == 1) & (told == 1)) * weight,
+                bottom=(told == 1) * weight,
                 about="judge says yes and people yes / people yes",
             ),
             Ratio(
                 name="specificity",
-                top=(vote == 0) & (told == 0),
-                bottom=told == 0,
+                top=((vote == 0) & (told == 0)) * weight,
+                bottom=(told == 0) * weight,
                 about="judge says no and people no / people no",
             ),
         ]
@@ -130,26 +128,27 @@ def against_people(
         ratios += [
             Ratio(
                 name="mean absolute error",
-                top=(vote - told).abs(),
-                bottom=pl.lit(1),
+                top=(vote - told).abs() * weight,
+                bottom=weight,
                 better="lower",
                 about="|grade - people's| / rows",
                 unit="grades",
             ),
             Ratio(
                 name="mean error",
-                top=vote - told,
-                bottom=pl.lit(1),
+                top=(vote - told) * weight,
+                bottom=weight,
                 better="",
                 about="(grade - people's) / rows; above 0, the judge is milder than people",
                 unit="grades",
             ),
         ]
+    each = unit_weights(weights, len(votes))[:, 0]
     found = []
     for j, name in enumerate(names):
-        frame = pl.DataFrame({"vote": votes[:, j], "people": people, "cluster": codes}).filter(
-            pl.col("vote").is_not_nan() & pl.col("people").is_not_nan()
-        )
+        frame = pl.DataFrame(
+            {"vote": votes[:, j], "people": people, "cluster": codes, "weight": each}
+        ).filter(pl.col("vote").is_not_nan() & pl.col("people").is_not_nan())
         found += [
             replace(one, cut={"judge": name})
             for one in estimate(frame, ratios, cluster="cluster", draws=draws, seed=seed)
@@ -164,6 +163,7 @@ def error_correlations(
     *,
     names: Sequence[str],
     graded: bool = False,
+    weights: Floats | None = None,
     draws: int = 10_000,
     seed: int = 0,
 ) -> list[Coefficient]:
@@ -184,6 +184,7 @@ def error_correlations(
         clusters: (units,), labels; None: every unit by itself.
         names: of the judges.
         graded: whether the votes are grades.
+        weights: (units,), as in `against_people`.
         draws: bootstrap resamples.
         seed: of the bootstrap.
 
@@ -202,9 +203,9 @@ def error_correlations(
     errors = gap if graded else np.where(np.isnan(gap), np.nan, (gap != 0).astype(np.float64))
     pairs = list(combinations(range(judges), 2))
     each = np.concatenate([_moments(errors[:, a], errors[:, b]) for a, b in pairs], axis=1)
-    terms = collapse(each, codes)
-    drawn = resample(terms, draws, seed, "errors")
     units = each.reshape(len(each), len(pairs), 6)[:, :, 0].sum(axis=0).astype(int)
+    terms = collapse(each * unit_weights(weights, len(votes)), codes)
+    drawn = resample(terms, draws, seed, "errors")
     what = "signed errors" if graded else "being wrong (phi)"
     found = [
         coefficient(
@@ -267,55 +268,6 @@ def changed(
     return rate, kappa
 
 
-def verbosity(
-    lengths: Floats, votes: Floats, clusters: Labels | None = None, *, name: str = VERBOSITY
-) -> Coefficient:
-    """Correlate the replies' lengths with their verdicts or grades, by ranks (Spearman).
-
-    Ties have their average rank. The interval is Fisher's z with the spread that the units'
-    influence on the coefficient has over clusters, ranks included; it takes no resamples.
-
-    Args:
-        lengths: (units,), of the replies, in any unit.
-        votes: (units,), verdicts or grades; NaN for none.
-        clusters: (units,), labels; None: every unit by itself.
-        name: of the coefficient.
-
-    Returns:
-        None as value where all lengths or all votes are the same.
-    """
-    votes = np.asarray(votes, dtype=np.float64)
-    lengths = np.asarray(lengths, dtype=np.float64)
-    both = ~np.isnan(votes) & ~np.isnan(lengths)
-    codes = cluster_codes(clusters, len(votes))[both]
-    x, y = lengths[both], votes[both]
-    units = len(x)
-    about = "Spearman's rank correlation of the reply's length with the verdict; ties averaged"
-
-    def made(value: float | None, low: float | None, high: float | None, how: str) -> Coefficient:
-        return Coefficient(
-            name=name, value=value, low=low, high=high, units=units, method=how, about=about
-        )
-
-    if units < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return made(None, None, None, "undefined")
-    ranks = _middle(x), _middle(y)
-    xy, xx, yy = (_covariance(*pair) for pair in (ranks, ranks[:1] * 2, ranks[1:] * 2))
-    value = xy.value / sqrt(xx.value * yy.value)
-    pull = xy.pull - value / 2 * (
-        xx.pull * sqrt(yy.value / xx.value) + yy.pull * sqrt(xx.value / yy.value)
-    )
-    by_cluster = np.bincount(codes, weights=pull)
-    clusters_seen = len(np.unique(codes))
-    if clusters_seen < 2 or abs(value) > 1 - 1e-12:
-        return made(value, None, None, "no interval: one cluster, or a perfect correlation")
-    spread = sqrt(float(by_cluster @ by_cluster)) / units / sqrt(xx.value * yy.value)
-    reach = student(LEVEL, clusters_seen - 1) * sqrt(clusters_seen / (clusters_seen - 1))
-    reach *= spread / (1 - value**2)
-    low, high = tanh(atanh(value) - reach), tanh(atanh(value) + reach)
-    return made(value, low, high, "Fisher's z, spread over clusters")
-
-
 # --- the sums -------------------------------------------------------------------------------
 
 
@@ -359,44 +311,3 @@ def _effective(judges: int) -> Statistic:
         return judges / np.where(worth > 1e-9, worth, np.nan)
 
     return number
-
-
-class _Ranked(NamedTuple):
-    """Values and their middle ranks as shares of the rows, which average 1/2."""
-
-    values: Floats
-    shares: Floats
-
-
-class _Covariance(NamedTuple):
-    value: float
-    pull: Floats  # (units,), how far each moves it: its influence
-
-
-def _middle(values: Floats) -> _Ranked:
-    _, back, counts = np.unique(values, return_inverse=True, return_counts=True)
-    middle = (np.cumsum(counts) - counts / 2) / len(values)
-    return _Ranked(values, middle[back.reshape(-1)])
-
-
-def _covariance(one: _Ranked, other: _Ranked) -> _Covariance:
-    """Give the covariance of two ranks, and each row's influence on it.
-
-    A row counts through its own ranks, and through those of the rows above it, which it raises.
-    """
-    product = one.shares * other.shares
-    mean = float(product.mean())
-    pull = product - mean
-    for here, there in ((one, other), (other, one)):
-        pull += _above(here.values, there.shares) - mean
-    return _Covariance(mean - 0.25, pull)
-
-
-def _above(values: Floats, weights: Floats) -> Floats:
-    """Average the weights of the rows above each, of its equals by half, over all rows."""
-    _, back = np.unique(values, return_inverse=True)
-    back = back.reshape(-1)
-    sums = np.bincount(back, weights=weights)
-    above = sums.sum() - np.cumsum(sums) + sums / 2
-    found: Floats = above[back] / len(values)
-    return found
