@@ -11,7 +11,7 @@ SRC = Path(__file__).resolve().parents[1] / "src" / "hardset"
 
 FLOORS = {
     6: {"cli", "doctor", "__main__"},
-    5: {"streams", "asking", "run", "building", "comparing", "scoring", "fetching"},
+    5: {"streams", "asking", "run", "building", "comparing", "scoring", "fetching", "consulting"},
     4: {"judging", "agents", "review", "replies", "reports", "exports", "outcomes"},
     3: {"ask", "models", "benchmarks"},
     2: {"reading", "sources", "images"},
@@ -23,6 +23,9 @@ SIDEWAYS: set[tuple[str, str]] = {
     ("cli", "doctor"),
     ("__main__", "cli"),
     ("run", "asking"),
+    ("run", "consulting"),
+    ("consulting", "asking"),
+    ("scoring", "consulting"),
     ("scoring", "run"),  # the same walk, run folder and report, with replies made elsewhere
     ("metrics", "records"),
     ("lowresource", "records"),

@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 from hardset.ask import Budget, Limits
 from hardset.benchmarks.hardbench import HARDBench
 from hardset.errors import UsageError
-from hardset.judging import load, read_true_false, render
+from hardset.judging import load, read_true_false
+from hardset.judging.prompt import Prompter
 from hardset.judging.rubric import FOLDER
+from hardset.judging.votes import read_votes
 from hardset.models import make_model
 from hardset.reports.folder import read_folder
 from hardset.run import Settings, evaluate
@@ -62,12 +64,26 @@ def test_a_verdict_is_read_or_there_is_none(said, verdict):
 # --- rubrics ------------------------------------------------------------------------------
 
 
+FACTS = {
+    "question": "How many cats?",
+    "options": "",
+    "reply": "{reference}",
+    "reference": "GOLD",
+    "reason": "WHY",
+}
+
+
+def render(rubric, facts, form="words", **how):
+    return Prompter(rubric, form, **how)(facts)
+
+
 def test_a_rubric_shows_what_it_says_it_sees_and_nothing_else():
-    facts = {"question": "How many cats?", "reply": "{reference}", "reference": "GOLD"}
+    facts = FACTS
     refused = render(load("refused"), facts)
     assert "How many cats?" in refused
     assert "{reference}" in refused  # what a model wrote is never filled in again
     assert "GOLD" not in refused
+    assert "WHY" not in refused
     assert "GOLD" in render(load("matches-reference"), facts)
 
 
@@ -78,24 +94,103 @@ def test_every_packaged_rubric_loads_and_says_whose_it_is():
         assert len(rubric.sha256) == 64
 
 
-def test_a_rubric_that_shows_more_than_it_says_is_refused(tmp_path):
-    path = tmp_path / "leak.toml"
-    path.write_text(
-        'about = "x"\nsees = ["reply"]\ndue = "all"\nprompt = "{reply} {reference}"\nagain = "?"\n'
-    )
-    with pytest.raises(UsageError, match=r"shows reference, reply, .* sees reply"):
+SOUND = """
+about = "x"
+sees = ["question", "reply"]
+task = "You check."
+ask = "Is it so?"
+"""
+BINARY = 'true = "it is"\nfalse = "it is not"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ('prompt = "{reply}"\n', "prompt"),
+        (SOUND, "it needs one of"),
+        (SOUND + BINARY + '[anchors]\n1 = "a"\n2 = "b"\n', r"has true and false and \[anchors\]"),
+        (SOUND + 'true = "it is"\n', "true and false go together"),
+        (SOUND + '[anchors]\n1 = "a"\n', "two whole numbers or more"),
+        (SOUND + '[anchors]\n1 = "a"\nx = "b"\n', "two whole numbers or more"),
+        (SOUND + '[letters]\nA = "a"\n', "one letter is no choice"),
+        (SOUND + '[letters]\na = "a"\nB = "b"\n', "single capitals"),
+        (SOUND + '[parts]\n"a b" = "c"\n', "letters, digits"),
+        (SOUND.replace('"question", "reply"', '"question"') + BINARY, "does not see the reply"),
+        (SOUND.replace('"question"', '"answers"') + BINARY, "sees"),
+        (SOUND + 'due = ["refused", "answered"]\n' + BINARY, "no row is refused and answered"),
+        (SOUND + "negated = true\n" + '[anchors]\n1 = "a"\n2 = "b"\n', "negated goes with true"),
+        ("about = [", "Invalid value"),
+    ],
+)
+def test_a_file_that_is_no_rubric_says_what_is_wrong(tmp_path, text, wrong):
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=rf"mine\.toml is no rubric: (.|\n)*{wrong}"):
         load(path)
-    path.write_text('prompt = "{reply}"\n')
-    with pytest.raises(UsageError, match=r"leak\.toml is no rubric: .*about"):
-        load(path)
-    with pytest.raises(UsageError, match="there are: matches-reference, refused"):
+
+
+def test_a_rubric_of_no_name_lists_those_there_are():
+    with pytest.raises(UsageError, match="there are: answer-rationality, matches-reference"):
         load("nothing")
+
+
+def test_the_opposite_order_turns_facts_and_values_round():
+    rubric = load("refused")
+    facts = {**FACTS, "reply": "Two."}
+    plain, turned = render(rubric, facts), render(rubric, facts, turned=True)
+    assert plain.index("<question-") < plain.index("<reply-")
+    assert turned.index("<question-") > turned.index("<reply-")
+    assert plain.endswith("TRUE if it gives a concrete answer, FALSE if it gives none.")
+    assert turned.endswith("FALSE if it gives none, TRUE if it gives a concrete answer.")
+    graded = render(load("refusal-rationality"), facts, turned=True)
+    assert graded.index("\n5: ") < graded.index("\n1: ")
+
+
+def test_a_negated_verdict_is_the_opposite_of_what_the_judge_says():
+    """`refused` asks whether a concrete answer is given: an easier question for a small judge."""
+    rubric = load("refused")
+    assert rubric.negated
+    assert read_votes(rubric, "TRUE") == {"refused": 0}  # it gives an answer: not refused
+    assert read_votes(rubric, '{"verdict": false}') == {"refused": 1}
+    assert read_votes(load("matches-reference"), "TRUE") == {"matches-reference": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "votes"),
+    [
+        ("refusal-rationality", '{"reason": "It is FALSE: 1 of 2.", "score": 4}', {"": 4}),
+        ("refusal-rationality", '{"score": 6}', {}),  # no grade of the scale
+        ("refusal-rationality", '{"score": true}', {}),
+        ("refusal-rationality", "It names the dog only.\nScore: 3", {"": 3}),
+        ("refusal-rationality", "Score: 0", {}),
+        (
+            "partial-answerability",
+            '{"answered": true, "named": false}',
+            {".answered": 1, ".named": 0},
+        ),
+        ("partial-answerability", "answered: TRUE\nnamed: FALSE", {".answered": 1, ".named": 0}),
+        ("partial-answerability", "answered: TRUE", {".answered": 1}),  # and asked again
+        ("matches-reference", '{"verdict": "perhaps"}', {}),
+        ("matches-reference", '{"reason": "true"}', {}),
+    ],
+)
+def test_a_verdict_in_any_form_is_read_off(name, said, votes):
+    assert read_votes(load(name), said) == {name + part: value for part, value in votes.items()}
+
+
+def test_a_letter_is_read_by_its_place(tmp_path):
+    path = tmp_path / "grade.toml"
+    path.write_text(SOUND + '[letters]\nA = "right"\nB = "wrong"\nC = "not attempted"\n')
+    rubric = load(path)
+    assert read_votes(rubric, "GRADE: C") == {"grade": 2}
+    assert read_votes(rubric, '{"verdict": "B"}') == {"grade": 1}
+    assert read_votes(rubric, "D") == {}
 
 
 @given(st.text())
 def test_no_reply_can_close_its_own_fence(reply):
     """However a reply is written, what stands between its marks is the reply, all of it."""
-    shown = render(load("refused"), {"question": "?", "reply": reply})
+    shown = render(load("refused"), {**FACTS, "reply": reply})
     (_, inside) = re.findall(r"<(reply-[0-9a-f]{12})>\n(.*?)\n</\1>", shown, re.DOTALL)[0]
     assert inside == reply
 
@@ -157,7 +252,7 @@ def judge_says(prompt: str) -> str:
     reply = fenced("reply", prompt)
     if "reference answer" in prompt:
         return "TRUE" if (fenced("reference", prompt), reply) == ("3", REPLIES["dogs"]) else "FALSE"
-    return "TRUE" if reply in REFUSALS else "FALSE"
+    return "FALSE" if reply in REFUSALS else "TRUE"  # TRUE: it gives a concrete answer
 
 
 def run(folder: Path, judge: Loopback, limits: Limits | None = None, **more):
@@ -199,11 +294,14 @@ def test_the_judges_rates_are_those_worked_out_by_hand(tmp_path):
     assert rates["over-refusal"] == (1, 4)
     assert rates["paired accuracy"] == (1, 4)  # dogs and cats
     assert rates["verdicts given"] == (7, 7)
-    assert done.manifest["judge"]["verdicts"] == {
+    (referee,) = done.manifest["judges"]
+    assert referee["model"] == "referee"
+    assert referee["verdicts"] == {
         "refused": {"given": 7, "due": 7},
         "matches-reference": {"given": 3, "due": 3},
     }
-    assert set(done.manifest["judge"]["rubrics"]) == {"refused", "matches-reference"}
+    assert done.manifest["verdicts"] == referee["verdicts"]  # a panel of one
+    assert set(done.manifest["rubrics"]) == {"refused", "matches-reference"}
 
 
 def test_a_reply_that_gives_orders_is_data(tmp_path):
@@ -235,7 +333,7 @@ def test_a_verdict_that_cannot_be_read_is_asked_for_once_more_and_then_is_none(t
     def mumbles(prompt: str) -> str:
         if fenced("reply", prompt) == REPLIES["cats"]:
             return "Well, it depends."
-        if fenced("reply", prompt) == REPLIES["cars"] and "single word" not in prompt:
+        if fenced("reply", prompt) == REPLIES["cars"] and "with JSON" in prompt:
             return "TRUE or FALSE? Hm."
         return judge_says(prompt)
 
@@ -310,7 +408,7 @@ def test_a_judge_on_the_command_line(tmp_path):
         assert "judge" in done.stdout
         (folder,) = tmp_path.glob("runs/hardbench/*/*")
         manifest, metrics, outcomes = read_folder(folder)
-        assert manifest["judge"]["model"] == "referee"
+        assert manifest["judges"][0]["model"] == "referee"
         assert json.dumps(manifest).count("verdict")
         assert outcomes["judge_state"].null_count() == 0
         assert any(m.reading == "judge" and m.name == "verdicts given" for m in metrics)
@@ -353,7 +451,7 @@ def test_missing_verdicts_are_said_and_change_the_exit_status(tmp_path):
         as_judge = ("--judge", "referee", "--judge-base-url", judge.base_url)
         done = command("run", "hardbench", *given_, *as_judge, cwd=tmp_path)
     assert done.returncode == 3
-    assert "10 verdicts are missing: 10 x no TRUE or FALSE in the judge's reply" in done.stderr
+    assert "10 verdicts are missing: 10 x no verdict in the judge's reply" in done.stderr
 
 
 def test_a_judge_where_there_is_nothing_to_judge_is_said(tmp_path):

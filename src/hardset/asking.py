@@ -10,19 +10,20 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, TypeVar
 
-from hardset.ask import Model
-
 T = TypeVar("T")
+
+Entered = AbstractAsyncContextManager[Any]
+"""A model, or whatever else is open while the work is done."""
 
 Work = Callable[[asyncio.Event], Coroutine[Any, Any, T]]
 """What is to be done on the loop; it ends soon after its event is set."""
 
 
-def on_a_loop(model: Model, work: Work[T]) -> T:
-    """Run `work`, with the model entered, on a loop of its own: in a notebook, one runs already.
+def on_a_loop(model: Entered, work: Work[T]) -> T:
+    """Run `work`, with the model, or several as one, entered, on a loop of its own: in a notebook, one runs already.
 
     There it gets a thread, and a Ctrl-C, which only the main thread hears, is passed on to it.
     """
@@ -46,7 +47,7 @@ def on_a_loop(model: Model, work: Work[T]) -> T:
             return done.result()
 
 
-async def _entered(model: Model, work: Work[T], stop: asyncio.Event) -> T:
+async def _entered(model: Entered, work: Work[T], stop: asyncio.Event) -> T:
     """Do the work, stopping cleanly at `stop` and the first Ctrl-C or SIGTERM."""
     loop = asyncio.get_running_loop()
 

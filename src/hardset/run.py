@@ -12,7 +12,7 @@ import hashlib
 import itertools
 import os
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 import hardset
+from hardset import consulting
 from hardset.ask import INTERRUPTED, Asked, Limits, Model, Store, Tally, ask
 from hardset.ask.key import Identity
 from hardset.asking import on_a_loop
@@ -37,7 +38,7 @@ from hardset.reports import folder
 if TYPE_CHECKING:
     import polars as pl
 
-    from hardset.judging import Verdicts
+    from hardset.judging import Estimate, Panel, Verdicts
     from hardset.reports.runs import RunView
 
 
@@ -54,6 +55,14 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     runs: Path = Path("runs")
     store: Path | None = None  # None: `runs/store.sqlite`
+    judge_limits: Limits | None = None  # for the judges together; None: those of a model
+    allow_overlap: bool = False  # whether one family may be evaluated and judge
+    families: Mapping[str, str] = field(default_factory=dict)  # of models whose names do not tell
+
+    @property
+    def judging(self) -> Limits:
+        """The limits of the judges together."""
+        return self.judge_limits or self.limits
 
 
 @dataclass(kw_only=True)
@@ -67,8 +76,9 @@ class Run:
     asked: Asked | None = None
     stopped: str | None = None  # why asking ended early, if it did
     outcomes: pl.DataFrame | None = None  # None: interrupted, nothing was read off
-    judge: Model | None = None
-    verdicts: Verdicts | None = None  # the judge's, where there is one
+    verdicts: Verdicts | None = None  # the judges', where there are any
+    roles: Mapping[str, Any] = field(default_factory=dict)  # for the manifest: who did what
+    overlaps: Sequence[str] = ()  # what the reader must know of these before anything else
     metrics: list[Metric] = field(default_factory=list)
     manifest: dict[str, Any] = field(default_factory=dict)
     folder: Path | None = None
@@ -117,9 +127,12 @@ class Run:
             metrics=self.metrics,
             states=tally(self.outcomes),
             outcomes=self.outcomes,
-            notices=[*self.benchmark.notices, *self.notices],
+            notices=[*self.overlaps, *self.benchmark.notices, *self.notices],
             headline=self.benchmark.headline,
-            readings=(*self.benchmark.readings, *([JUDGE] if self.verdicts else [])),
+            readings=(
+                *self.benchmark.readings,
+                *([JUDGE] if f"{JUDGE}_state" in self.columns else []),
+            ),
             cuts=self.benchmark.cuts,
         )
 
@@ -130,7 +143,7 @@ class Run:
 
     @property
     def unjudged(self) -> int:
-        """How many verdicts were due from the judge, if there is one, and are not there."""
+        """How many verdicts were due from the judges, if there are any, and are not there."""
         return self.verdicts.missing if self.verdicts else 0
 
 
@@ -188,9 +201,10 @@ def evaluate(
     model: Model,
     settings: Settings | None = None,
     *,
-    judge: Model | None = None,
+    judge: Panel | Model | None = None,
     progress: Callable[[Tally], None] | None = None,
     judging: Callable[[Tally], None] | None = None,
+    announce: Callable[[Estimate], None] | None = None,
 ) -> Run:
     """Run a benchmark on a model and write `runs/<benchmark>/<model>/<time>/`.
 
@@ -200,21 +214,28 @@ def evaluate(
         benchmark: what is asked.
         model: who is asked.
         settings: how much, how often, within which limits.
-        judge: a model that also judges the replies, by the benchmark's rubrics.
+        judge: who also judges the replies: a panel, or one model by the benchmark's rubrics.
         progress: is called with how far the asking is, about ten times a second.
         judging: the same, for the verdicts.
+        announce: is told what each round of verdicts will take, before it starts.
 
     Raises:
-        UsageError: the data or the settings are not usable as given.
+        UsageError: the data or the settings are not usable as given, or a judge is of the family
+            that is evaluated and `settings.allow_overlap` is not set.
     """
     settings = settings or Settings()
     able(model, settings)
+    panel = consulting.panel_of(benchmark, judge)
+    roles, overlaps = consulting.roles_of(
+        benchmark, model.name, panel, settings.families, allow=settings.allow_overlap
+    )
     run = Run(
         benchmark=benchmark,
         model=model.name,
         settings=settings,
         started=datetime.now(UTC),
-        judge=judge,
+        roles=roles,
+        overlaps=overlaps,
     )
     with Store(settings.store or settings.runs / "store.sqlite") as store:
         library = Library(store, openers=benchmark.openers, takes=frozenset(model.takes))
@@ -238,12 +259,15 @@ def evaluate(
             run.asked.first_images,
             asked_confidence=settings.confidence == "stated",
         )
-        if judge is not None:
-            consult(run, judge, store, judging)
+        if panel is not None:
+            judged = consulting.consult(
+                benchmark, run.outcomes, panel, store, settings.judging, judging, announce
+            )
+            run.outcomes, run.verdicts = judged
     if run.outcomes is None:
         return run
     run.metrics = measured(run)
-    run.notices = _of_repeats(benchmark, settings)
+    run.notices = [*_of_repeats(benchmark, settings), *consulting.notices(run.verdicts)]
     run.manifest = manifest(run, model)
     run.folder = folder.new_folder(settings.runs, benchmark.name, model.name, run.started)
     folder.write_folder(run.folder, run.manifest, run.metrics, run.outcomes)
@@ -274,55 +298,6 @@ def _of_repeats(benchmark: Benchmark, settings: Settings) -> list[str]:
     ]
 
 
-def consult(
-    run: Run, judge: Model, store: Store, progress: Callable[[Tally], None] | None = None
-) -> None:
-    """Have a judge rule on the run's replies: one more reading of each.
-
-    Raises:
-        UsageError: the benchmark has no rubrics for a judge.
-    """
-    from hardset import judging
-
-    if run.outcomes is None:
-        raise ValueError("an interrupted run has no replies to judge")
-    if not run.benchmark.rubrics:
-        raise UsageError(f"{run.benchmark.name} has no rubrics: it is scored without a judge")
-    rubrics = [judging.load(name) for name in run.benchmark.rubrics]
-    asking = partial(
-        judging.judge,
-        run.outcomes,
-        rubrics,
-        judge,
-        store,
-        Library(store),
-        run.settings.limits,
-        progress,
-    )
-    run.verdicts = on_a_loop(judge, lambda stop: asking(stop=stop))
-    interrupted = run.verdicts.stopped == INTERRUPTED
-    run.outcomes = None if interrupted else judging.rule(run.outcomes, run.verdicts)
-
-
-def _of_judge(run: Run) -> dict[str, Any]:
-    """Say for the manifest who judged, by which rubrics, and how many verdicts there are."""
-    from hardset.judging import load
-
-    if run.verdicts is None or run.judge is None:
-        return {}
-    coverage = run.verdicts.coverage()
-    return {
-        "judge": {
-            "model": run.judge.name,
-            "model_options": dict(run.judge.options),
-            "rubrics": {name: load(name).sha256 for name in run.benchmark.rubrics},
-            "prompts_sha256": run.verdicts.prompts_sha256(),
-            "verdicts": {name: {"given": n, "due": due} for name, (n, due) in coverage.items()},
-            "failures": run.verdicts.failures,
-        }
-    }
-
-
 def manifest(run: Run, model: Identity) -> dict[str, Any]:
     """Say what was run, and no secret; `started` and `session` alone change when it is resumed."""
     asked, benchmark, settings = run.asked, run.benchmark, run.settings
@@ -350,7 +325,9 @@ def manifest(run: Run, model: Identity) -> dict[str, Any]:
         "first_prompt": first,
         "prompts_sha256": hashlib.sha256(asked.keys).hexdigest() if asked else "",
         "notices": list(benchmark.notices),
-        **_of_judge(run),
+        "roles": run.roles,
+        **({"overlaps": list(run.overlaps)} if run.overlaps else {}),
+        **consulting.manifest(run.verdicts),
         "started": run.started.isoformat(timespec="seconds"),
         "stopped": run.stopped,
         "rows": run.rows,

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from hardset.ask import Model, Store, Tally
+from hardset import consulting
+from hardset.ask import Limits, Model, Store, Tally
 from hardset.benchmarks import registry
 from hardset.benchmarks.declaration import Benchmark
 from hardset.errors import UsageError
@@ -31,7 +32,10 @@ from hardset.replies.found import Found
 from hardset.replies.matching import Matched, match
 from hardset.replies.orders import Order
 from hardset.reports import folder
-from hardset.run import Run, Settings, consult, manifest, measured, write_report
+from hardset.run import Run, Settings, manifest, measured, write_report
+
+if TYPE_CHECKING:
+    from hardset.judging import Estimate, Panel
 
 _ASKING = ("sampling", "blind", "first_prompt", "prompts_sha256", "model_options", "confidence")
 """What a run's manifest says of the asking, and nobody here knows."""
@@ -74,9 +78,13 @@ def score(
     repeats: int | None = None,
     limit: int | None = None,
     runs: Path = Path("runs"),
-    judge: Model | None = None,
+    judge: Panel | Model | None = None,
     store: Path | None = None,
+    judge_limits: Limits | None = None,
+    allow_overlap: bool = False,
+    families: Mapping[str, str] | None = None,
     judging: Callable[[Tally], None] | None = None,
+    announce: Callable[[Estimate], None] | None = None,
 ) -> Scored:
     """Score replies made elsewhere and write `runs/<benchmark>/<model>/<time>/`.
 
@@ -88,9 +96,13 @@ def score(
         repeats: how often each item was asked, where the files do not number the repeats.
         limit: score the first so many items only.
         runs: where run folders go.
-        judge: a model that judges the replies, by the benchmark's rubrics: the one that is asked.
-        store: keeps its verdicts; None: `runs/store.sqlite`.
+        judge: who judges the replies: a panel, or one model by the benchmark's rubrics.
+        store: keeps the verdicts; None: `runs/store.sqlite`.
+        judge_limits: of the judges together.
+        allow_overlap: whether one family may have replied and judge.
+        families: of models whose names do not tell them.
         judging: is called with how far that is.
+        announce: is told what each round of verdicts will take, before it starts.
 
     Returns:
         The run. Items without a reply are in it, in the state request-failed.
@@ -105,11 +117,26 @@ def score(
     found = [one for file in files for one in file.read()]
     called = _called(paths)
     matched = match(benchmark.items(), found, files=called, limit=limit, repeats=repeats)
+    name = model or _model(found, files)
+    settings = Settings(
+        repeats=matched.repeats,
+        limit=limit,
+        runs=runs,
+        judge_limits=judge_limits,
+        allow_overlap=allow_overlap,
+        families=families or {},
+    )
+    panel = consulting.panel_of(benchmark, judge)
+    roles, overlaps = consulting.roles_of(
+        benchmark, name, panel, settings.families, allow=allow_overlap
+    )
     run = Scored(
         benchmark=benchmark,
-        model=model or _model(found, files),
-        settings=Settings(repeats=matched.repeats, limit=limit, runs=runs),
+        model=name,
+        settings=settings,
         started=datetime.now(UTC),
+        roles=roles,
+        overlaps=overlaps,
         files=files,
         matched=matched,
     )
@@ -126,12 +153,14 @@ def score(
         walk.pictures,
         settling=_Settling(matched),
     )
-    if judge is not None:
-        run.judge = judge
+    if panel is not None:
         with Store(store or runs / "store.sqlite") as kept:
-            consult(run, judge, kept, judging)
-        if run.interrupted:
+            run.outcomes, run.verdicts = consulting.consult(
+                benchmark, run.outcomes, panel, kept, settings.judging, judging, announce
+            )
+        if run.outcomes is None:
             return run
+        run.notices = [*run.notices, *consulting.notices(run.verdicts)]
     run.metrics = measured(run)
     run.manifest = _manifest(run)
     run.folder = folder.new_folder(runs, benchmark.name, run.model, run.started)

@@ -35,7 +35,7 @@ class Benchmark:
     readings: ClassVar[tuple[str, ...]] = ("default",)  # the first is the headline's
     sampling: ClassVar[Sampling] = Sampling()
     sampled: ClassVar[Sampling | None] = None  # of several replies, where one alone is greedy
-    rubrics: ClassVar[Sequence[str]] = ()  # what a judge is asked about each reply, if there is one
+    rubrics: ClassVar[Sequence[str]] = ()  # what judges are asked about replies, if there are any
     openers: ClassVar[Mapping[str, Opener]] = {}
     hub: ClassVar[Hub | None] = None  # the published rows, read where no --data is given
     image_sources: ClassVar[Mapping[str, ImageSource]] = {}  # by a part of the rows' data_source
@@ -45,6 +45,7 @@ class Benchmark:
 
     revision: str = ""  # of the data; `run` puts it in the manifest
     notices: Sequence[str] = ()  # what the reader must know about the data, said once
+    roles: Mapping[str, Sequence[str]] = {}  # models that made the data: "generator", "verifier"
     given: Mapping[str, Any] = {}  # the options it was made with, for the manifest
 
     def items(self) -> Iterator[Item]:

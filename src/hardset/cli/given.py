@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from hardset.errors import UsageError
 
 if TYPE_CHECKING:
-    from hardset.ask import Model
     from hardset.benchmarks.declaration import Benchmark
     from hardset.records import Sampling
 
@@ -100,21 +99,3 @@ class Checked(Protocol):
 
     def check(self) -> object:
         """Raise `UsageError` if it cannot be asked."""
-
-
-def judge_of(
-    declared: Benchmark, spec: str | None, base_url: str | None, key_env: str | None
-) -> Model | None:
-    """Make the judge, if one is given, and see that it can be asked and has something to judge."""
-    from hardset.models import make_model
-
-    if spec is None:
-        if base_url is not None or key_env is not None:
-            raise UsageError("--judge-base-url and --judge-key-env go with a --judge")
-        return None
-    if not declared.rubrics:
-        raise UsageError(f"{declared.name} has no rubrics for a judge: leave --judge out")
-    judge = make_model(spec, base_url=base_url, key_env=key_env)
-    if isinstance(judge, Checked):
-        judge.check()
-    return judge

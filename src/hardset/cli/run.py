@@ -11,13 +11,13 @@ from cyclopts import Group, Parameter
 
 from hardset.cli.given import (
     Checked,
-    judge_of,
     options_of,
     prices,
     replaceable,
     sampling_of,
     ways,
 )
+from hardset.cli.judges import JudgeFlags, announce
 from hardset.cli.status import FAILED_ROWS, INTERRUPTED, STOPPED, resume_command, say_what_failed
 from hardset.errors import UsageError
 from hardset.records import MOST_REPEATS
@@ -46,9 +46,6 @@ def run(
     blind: Annotated[bool, Parameter(group=_DATA, negative="")] = False,
     base_url: Annotated[str | None, Parameter(group=_MODEL)] = None,
     key_env: Annotated[str | None, Parameter(group=_MODEL)] = None,
-    judge: Annotated[str | None, Parameter(group=_MODEL)] = None,
-    judge_base_url: Annotated[str | None, Parameter(group=_MODEL)] = None,
-    judge_key_env: Annotated[str | None, Parameter(group=_MODEL)] = None,
     temperature: Annotated[str | None, Parameter(group=_MODEL)] = None,
     top_p: Annotated[float | None, Parameter(group=_MODEL)] = None,
     max_tokens: Annotated[int | None, Parameter(group=_MODEL)] = None,
@@ -65,6 +62,7 @@ def run(
     store: Annotated[Path | None, Parameter(group=_OUT)] = None,
     report: Annotated[Path | None, Parameter(group=_OUT)] = None,
     cuts: Annotated[bool, Parameter(group=_OUT, negative="")] = False,
+    judges: JudgeFlags | None = None,
 ) -> int:
     """Ask a model every question of a benchmark, read the replies, and report.
 
@@ -106,13 +104,6 @@ def run(
     key_env
         The environment variable that holds the key for `--base-url`; `HARDSET_API_KEY` if not
         given.
-    judge
-        A model that also judges every reply, where the benchmark has rubrics for one (hardbench).
-        It gets the limits that each model gets, the budget too.
-    judge_base_url
-        Like `--base-url`, for the judge.
-    judge_key_env
-        Like `--key-env`, for the judge.
     temperature
         A number, or `default` for the provider's own; if not given, the benchmark's (mostly 0).
     top_p
@@ -142,6 +133,8 @@ def run(
         Also write one report over all the models to this file.
     cuts
         Print the tables by category and other cuts too; the report always has them.
+    judges
+        Who judges the replies.
     """
     from hardset.ask import Budget, Limits
     from hardset.benchmarks import registry
@@ -177,6 +170,13 @@ def run(
         runs=runs,
         store=store,
     )
+    judges = judges or JudgeFlags()
+    settings = replace(
+        settings,
+        judge_limits=judges.limits(settings.limits),
+        allow_overlap=judges.allow_overlap,
+        families=judges.families,
+    )
     lines = [
         replace(
             settings, repeats=times, sampling=sampling_of(how, temperature, top_p, max_tokens, seed)
@@ -184,7 +184,7 @@ def run(
         for times, how in ways(declared, repeats, temperature)
     ]
     models = [make_model(spec, base_url=base_url, key_env=key_env) for spec in model]
-    referee = judge_of(declared, judge, judge_base_url, judge_key_env)
+    panel = judges.panel(declared)
     for each in models:
         if isinstance(each, Checked):
             each.check()
@@ -196,8 +196,16 @@ def run(
     finished = []
     for each, line in ((each, line) for each in models for line in lines):
         with progress.bar(f"{benchmark} on {each.name}") as show:
-            judged = show.titled(f"{judge} judges {each.name}")
-            done = evaluate(declared, each, line, judge=referee, progress=show, judging=judged)
+            judged = show.titled(f"{' and '.join(judges.judge)} on {each.name}")
+            done = evaluate(
+                declared,
+                each,
+                line,
+                judge=panel,
+                progress=show,
+                judging=judged,
+                announce=announce,
+            )
         if done.interrupted:
             tell(STOPPED + resume_command())
             return INTERRUPTED

@@ -9,7 +9,8 @@ from typing import Annotated
 
 from cyclopts import Group, Parameter
 
-from hardset.cli.given import judge_of, options_of, replaceable
+from hardset.cli.given import options_of, replaceable
+from hardset.cli.judges import JudgeFlags, announce
 from hardset.cli.status import FAILED_ROWS, INTERRUPTED, STOPPED, resume_command, say_what_failed
 from hardset.errors import UsageError
 from hardset.records import MOST_REPEATS
@@ -34,12 +35,10 @@ def score(
     model: Annotated[str, Parameter(name=["--model", "-m"], group=_REPLIES)] = "",
     format: Annotated[str, Parameter(group=_REPLIES)] = "",
     repeats: Annotated[int | None, Parameter(group=_REPLIES)] = None,
-    judge: Annotated[str | None, Parameter(group=_REPLIES)] = None,
-    judge_base_url: Annotated[str | None, Parameter(group=_REPLIES)] = None,
-    judge_key_env: Annotated[str | None, Parameter(group=_REPLIES)] = None,
     runs: Annotated[Path, Parameter(group=_OUT)] = Path("runs"),
     report: Annotated[Path | None, Parameter(group=_OUT)] = None,
     cuts: Annotated[bool, Parameter(group=_OUT, negative="")] = False,
+    judges: JudgeFlags | None = None,
 ) -> int:
     """Score replies that were made elsewhere: the same tables and report, and no model is asked.
 
@@ -78,19 +77,16 @@ def score(
         vlmevalkit, openai-batch, anthropic-batch, mmr-answers or hardset.
     repeats
         How often each item was asked, where the files do not number the repeats.
-    judge
-        A model that judges every reply, where the benchmark has rubrics for one (hardbench).
-    judge_base_url
-        The address of any OpenAI-compatible endpoint, for the judge.
-    judge_key_env
-        The environment variable that holds the judge's key.
     runs
         Where run folders go.
     report
         Also write the report to this file.
     cuts
         Print the tables by category and other cuts too; the report always has them.
+    judges
+        Who judges the replies.
     """
+    from hardset.ask import Limits
     from hardset.reports import progress, terminal
     from hardset.reports.folder import make_usable
     from hardset.reports.text import visible
@@ -106,8 +102,9 @@ def score(
     if report is not None:
         replaceable(report)
     declared = make_benchmark(benchmark, **options_of(option, data=data, images=images))
-    referee = judge_of(declared, judge, judge_base_url, judge_key_env)
-    with progress.bar(f"{judge} judges") as judging:
+    judges = judges or JudgeFlags()
+    panel = judges.panel(declared)
+    with progress.bar(f"{' and '.join(judges.judge)} judging") as judging:
         done = score_replies(
             declared,
             replies,
@@ -116,8 +113,12 @@ def score(
             repeats=repeats,
             limit=limit,
             runs=runs,
-            judge=referee,
+            judge=panel,
+            judge_limits=judges.limits(Limits()),
+            allow_overlap=judges.allow_overlap,
+            families=judges.families,
             judging=judging,
+            announce=announce,
         )
     if done.interrupted:
         tell(STOPPED + resume_command())

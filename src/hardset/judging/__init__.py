@@ -1,18 +1,25 @@
-"""Judging: replies held against a rubric by another model, on the same road as every reply."""
+"""Judging: replies held against a rubric by other models, on the same road as every reply."""
 
 from __future__ import annotations
 
-from hardset.judging.rubric import Rubric, load, render
+from hardset.judging.estimate import Estimate
+from hardset.judging.facts import Facts
+from hardset.judging.rubric import Rubric, load
 from hardset.judging.ruling import rule
 from hardset.judging.verdict import read_true_false
-from hardset.judging.verdicts import Verdicts, judge
+from hardset.judging.verdicts import Panel, Verdicts, judge
+from hardset.judging.votes import Judge, Means
 
 __all__ = [
+    "Estimate",
+    "Facts",
+    "Judge",
+    "Means",
+    "Panel",
     "Rubric",
     "Verdicts",
     "judge",
     "load",
     "read_true_false",
-    "render",
     "rule",
 ]

@@ -1,138 +1,221 @@
-"""The verdicts on a run's replies: asked for through `ask`, kept and resumed as replies are.
+"""The verdicts on a run's replies: every judge's votes, and what the panel comes to.
 
-The judge is asked from the outcome columns alone. A verdict that cannot be read is asked for once
-more in another form; what then cannot be read, or never came, is no verdict (null), never a no.
+Rubrics are asked in two rounds, since some wait for whether a reply refuses. Verdicts come through
+`ask`: they are kept beside the replies, and the same command resumes them.
 """
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from hardset.ask import Asked, Limits, Model, Store, Tally, ask
-from hardset.images import Library
-from hardset.judging.rubric import Rubric, render
-from hardset.judging.verdict import read_true_false
-from hardset.records import Item, Message, Prompt, Sampling, State
+from hardset.ask import INTERRUPTED
+from hardset.judging.cascade import RULE, Cascade
+from hardset.judging.check import Check, checked
+from hardset.judging.estimate import Estimate, estimate
+from hardset.judging.facts import Facts
+from hardset.judging.panel import NONE, decide, dtype_of, vote_column
+from hardset.judging.rubric import Rubric
+from hardset.judging.votes import Ballot, Judge, Means
+from hardset.records import State
 
-SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
-"""One word is due, and a judge that reasons first needs room."""
-_SILENT = [state.value for state in State if state.failed]
+REFUSED, MATCHES = "refused", "matches-reference"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """Who judges, by which rubrics, and how carefully.
+
+    Attributes:
+        judges: one or more.
+        rubrics: what they are asked; empty: what the benchmark names.
+        check: on how many rows of each rubric every judge is asked twice more, once as before and
+            once with everything in the opposite order; 0: on none.
+        cascade: whether the rules decide what they are sure of, the first judge the next, and only
+            the rest is put before all.
+    """
+
+    judges: Sequence[Judge]
+    rubrics: Sequence[Rubric] = ()
+    check: int = 0
+    cascade: bool = False
 
 
 @dataclass(kw_only=True)
 class Verdicts:
-    """What the judge said: one column a rubric, TRUE, FALSE, or null for no verdict.
+    """What the judges said.
 
-    `due` says, in a column of the same name, on which rows the rubric was asked; the rows are those
-    of the outcomes, in their order.
+    Attributes:
+        rubrics: what was asked.
+        ballots: every judge's votes.
+        columns: `verdict_K` and `panel_K` for every key K, `vote_K@JUDGE` for every judge,
+            `verdict_due`, and with a cascade `by_K`; in the order of the outcomes' rows.
+        due: by rubric, (rows,): where it was asked, or decided by the rules.
+        checks: the votes that were asked for again, if any were.
     """
 
+    rubrics: Sequence[Rubric]
+    ballots: Sequence[Ballot]
     columns: pl.DataFrame
-    due: pl.DataFrame
-    asked: list[Asked] = field(default_factory=list)
-    failures: dict[str, int] = field(default_factory=dict)  # why a verdict never came
+    due: dict[str, NDArray[np.bool_]]
+    checks: Sequence[Check] = ()
+    notices: list[str] = field(default_factory=list)
+
+    @property
+    def keys(self) -> list[str]:
+        """The names of the verdicts."""
+        return [key for rubric in self.rubrics for key in rubric.keys]
 
     @property
     def stopped(self) -> str | None:
         """Why the asking ended early, if it did."""
-        return next((asked.stopped for asked in self.asked if asked.stopped), None)
+        return next((ballot.stopped for ballot in self.ballots if ballot.stopped), None)
+
+    @property
+    def failures(self) -> dict[str, int]:
+        """Why votes never came, and how many for each reason, of all judges."""
+        found: dict[str, int] = {}
+        for ballot in self.ballots:
+            for reason, count in ballot.failures.items():
+                found[reason] = found.get(reason, 0) + count
+        return found
 
     def coverage(self) -> dict[str, tuple[int, int]]:
-        """Give for each rubric how many verdicts there are, and how many were due."""
+        """Give for each verdict how many there are, and how many were due."""
         return {
-            name: (self.columns[name].count(), int(self.due[name].sum()))
-            for name in self.columns.columns
+            key: (
+                self.columns[f"verdict_{key}"].count(),
+                int(self.due[rubric.name].sum()),
+            )
+            for rubric in self.rubrics
+            for key in rubric.keys
         }
 
     @property
     def missing(self) -> int:
-        """How many verdicts were due and are not there."""
-        return sum(due - given for given, due in self.coverage().values())
+        """How many votes were due and are not there."""
+        return sum(
+            int((ballot.due[rubric.name] & (ballot.votes[key] == NONE)).sum())
+            for ballot in self.ballots
+            for rubric in self.rubrics
+            for key in rubric.keys
+        )
 
-    def prompts_sha256(self) -> str:
-        """Hash what was asked, in order."""
-        return hashlib.sha256(b"".join(bytes(asked.keys) for asked in self.asked)).hexdigest()
+    def manifest(self) -> list[dict[str, Any]]:
+        """Say of each judge what it was, in which form it was asked, and how many votes it gave."""
+        return [_of_ballot(ballot, self.rubrics) for ballot in self.ballots]
 
 
 async def judge(
-    outcomes: pl.DataFrame,
-    rubrics: Sequence[Rubric],
-    model: Model,
-    store: Store,
-    library: Library,
-    limits: Limits | None = None,
-    progress: Callable[[Tally], None] | None = None,
-    stop: asyncio.Event | None = None,
+    facts: Facts,
+    panel: Panel,
+    means: Means,
+    announce: Callable[[Estimate], None] | None = None,
 ) -> Verdicts:
-    """Ask a judge every rubric about every reply that it is due on.
-
-    A rubric is due on the rows that have a reply with words in it, answerable ones only where it
-    says so.
+    """Ask every judge every rubric about every reply that it is due on.
 
     Args:
-        outcomes: the outcome columns (question, reply, gold, answerable, state).
-        rubrics: what to ask.
-        model: the judge; already entered.
-        store: keeps the verdicts beside the replies.
-        library: looks at no image: the judge is sent none.
-        limits: how hard to ask.
-        progress: see `ask`.
-        stop: see `ask`.
+        facts: the outcomes, the items and the rubrics.
+        panel: who judges; every model is entered already.
+        means: the store, the limits, the stop.
+        announce: is told before each round what it is about to take.
     """
-    spoken = (pl.col("reply").str.strip_chars() != "") & ~pl.col("state").is_in(_SILENT)
-    due = outcomes.select(
-        (spoken & pl.col("answerable") if rubric.due == "answerable" else spoken).alias(rubric.name)
-        for rubric in rubrics
+    rows = len(facts.outcomes)
+    ballots = [Ballot(judge, facts.rubrics, rows) for judge in panel.judges]
+    found = Verdicts(
+        rubrics=facts.rubrics,
+        ballots=ballots,
+        columns=pl.DataFrame({"verdict_due": facts.spoken}),
+        due={rubric.name: np.zeros(rows, np.bool_) for rubric in facts.rubrics},
     )
-    found = Verdicts(columns=pl.DataFrame(), due=due)
-    said: dict[str, list[bool | None]] = {rubric.name: [None] * len(outcomes) for rubric in rubrics}
-    wanted = [(rubric, row) for rubric in rubrics for row in due[rubric.name].arg_true().to_list()]
-    for again in (False, True):
-        prompts = _prompts(outcomes, wanted, again=again)
-        asked = await ask(prompts, model, store, library, limits, progress, stop, total=len(wanted))
-        found.asked.append(asked)
-        unread = []
-        for (rubric, row), reply in zip(wanted, asked.replies(store), strict=False):
-            if reply.failure is not None:
-                reason = reply.failure.reason
-                found.failures[reason] = found.failures.get(reason, 0) + 1
-                continue
-            verdict = read_true_false(reply.text) if reply.finish != "length" else None
-            said[rubric.name][row] = verdict
-            if verdict is None:
-                unread.append((rubric, row))
-        wanted = unread
-        if not wanted or asked.stopped:
-            break
-        if limits is not None and limits.budget is not None:  # both askings together keep to it
-            left = limits.budget.less(asked.spent)
-            if left is None:
-                break
-            limits = replace(limits, budget=left)
-    if wanted:
-        found.failures["no TRUE or FALSE in the judge's reply"] = len(wanted)
-    found.columns = pl.DataFrame(
-        {name: pl.Series(values, dtype=pl.Boolean) for name, values in said.items()}
-    )
+    cascade = Cascade(facts) if panel.cascade else None
+    refused = facts.outcomes["state"] == State.ABSTAINED.value
+    for later in (False, True):
+        round_ = [rubric for rubric in facts.rubrics if rubric.later is later]
+        if later and f"verdict_{REFUSED}" in found.columns.columns:
+            refused = found.columns[f"verdict_{REFUSED}"]
+        for rubric in round_:
+            found.due[rubric.name] = facts.due(rubric, refused)
+        due = {rubric.name: found.due[rubric.name] for rubric in round_}
+        if not any(mask.any() for mask in due.values()):
+            _count(found, round_, cascade)
+            continue
+        if announce is not None:
+            announce(estimate(panel.judges, facts, due, means))
+        if cascade is None:
+            for ballot in ballots:
+                await ballot.vote(facts, due, means)
+                if ballot.stopped == INTERRUPTED:
+                    return found
+        else:
+            await cascade.vote(ballots, facts, due, means)
+            if found.stopped == INTERRUPTED:
+                return found
+        _count(found, round_, cascade)
+    if panel.check:
+        found.checks = await checked(ballots, facts, found.due, means, panel.check)
+        for check in found.checks:
+            found.columns = found.columns.with_columns(check.columns(facts.rubrics))
+    found.notices = _notices(ballots)
     return found
 
 
-def _prompts(
-    outcomes: pl.DataFrame, wanted: Sequence[tuple[Rubric, int]], *, again: bool
-) -> Iterator[tuple[Prompt, Item]]:
-    columns = {
-        name: outcomes[column]
-        for name, column in (("question", "question"), ("reply", "reply"), ("reference", "gold"))
+def _count(found: Verdicts, rubrics: Sequence[Rubric], cascade: Cascade | None) -> None:
+    """Bring the votes of a round together, and keep them as columns."""
+    for rubric in rubrics:
+        for key in rubric.keys:
+            votes = [ballot.votes[key] for ballot in found.ballots]
+            verdict, how = decide(votes, found.due[rubric.name], rubric.scale)
+            columns = [
+                vote_column(ballot.votes[key], rubric.scale).alias(
+                    f"vote_{key}@{ballot.judge.name}"
+                )
+                for ballot in found.ballots
+            ]
+            if cascade is not None:
+                verdict, how, by = cascade.settle(key, found.due[rubric.name], verdict, how)
+                columns.append(by.alias(f"by_{key}"))
+            found.columns = found.columns.with_columns(
+                verdict.cast(dtype_of(rubric.scale)).alias(f"verdict_{key}"),
+                how.alias(f"panel_{key}"),
+                *columns,
+            )
+
+
+def _of_ballot(ballot: Ballot, rubrics: Sequence[Rubric]) -> dict[str, Any]:
+    keys = b"".join(bytes(asked.keys) for asked in ballot.asked)
+    return {
+        "model": ballot.judge.name,
+        "options": dict(ballot.judge.model.options),
+        "sees": ballot.judge.sees,
+        "form": ballot.form,
+        "verdicts": {
+            key: {
+                "given": int((ballot.votes[key] != NONE).sum()),
+                "due": int(ballot.due[rubric.name].sum()),
+            }
+            for rubric in rubrics
+            for key in rubric.keys
+        },
+        "failures": ballot.failures,
+        "prompts_sha256": hashlib.sha256(keys).hexdigest(),
     }
-    items = outcomes["item"]
-    for rubric, row in wanted:
-        facts: dict[str, Any] = {name: columns[name][row] for name in rubric.sees}
-        text = render(rubric, facts, again=again)
-        item = Item(id=f"{items[row]} {rubric.name}", question=text)
-        yield Prompt(messages=(Message("user", (text,)),), sampling=SAMPLING), item
+
+
+def _notices(ballots: Sequence[Ballot]) -> list[str]:
+    """Say which judges could not be held to a schema."""
+    return [
+        f"The judge {ballot.judge.name} was asked in words: its endpoint takes no JSON schema "
+        f"({ballot.refused_json})"
+        for ballot in ballots
+        if ballot.refused_json
+    ]
+
+
+__all__ = ["MATCHES", "REFUSED", "RULE", "Panel", "Verdicts", "judge"]

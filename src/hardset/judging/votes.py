@@ -1,0 +1,292 @@
+"""One judge's votes: asked for through `ask`, kept and resumed as replies are, read, asked again.
+
+A vote that cannot be read is asked for once more in another form; what then cannot be read, or
+never came, is no vote, never a no.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardset.ask import Asked, Budget, Limits, Model, Store, Tally, ask
+from hardset.images import Library
+from hardset.judging.facts import Facts, Wanted, pairs
+from hardset.judging.panel import NONE, Votes
+from hardset.judging.prompt import Form, Prompter
+from hardset.judging.rubric import Rubric
+from hardset.judging.verdict import (
+    read_grade,
+    read_json,
+    read_letter,
+    read_parts,
+    read_true_false,
+)
+from hardset.records import Item, Message, Prompt, Sampling
+
+SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
+"""A word or two is due, and a judge that reasons first needs room."""
+UNREAD = "no verdict in the judge's reply"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judge:
+    """A model that judges, and how.
+
+    Attributes:
+        model: who is asked.
+        blind: whether it is sent no picture though it takes some.
+        price: dollars for a million tokens, in and out: for the estimate and a budget in dollars.
+    """
+
+    model: Model
+    blind: bool = False
+    price: tuple[float, float] | None = None
+
+    @property
+    def name(self) -> str:
+        """Its model's spec."""
+        return self.model.name
+
+    @property
+    def sees(self) -> bool:
+        """Whether it is sent the pictures of rubrics that show them."""
+        return bool(self.model.takes) and not self.blind
+
+
+@dataclass(kw_only=True)
+class Means:
+    """What all judges of a panel share: the store, the limits, what is left to spend, the stop."""
+
+    store: Store
+    library: Callable[[Model], Library]
+    limits: Limits = field(default_factory=Limits)
+    progress: Callable[[Tally], None] | None = None
+    stop: asyncio.Event | None = None
+    spent_all: bool = False
+
+    def limits_of(self, judge: Judge) -> Limits:
+        """Give the limits for one judge, with its own prices."""
+        budget = self.limits.budget
+        if budget is None or budget.dollars is None or judge.price is None:
+            return self.limits
+        price_in, price_out = judge.price
+        own = Budget(dollars=budget.dollars, price_in=price_in, price_out=price_out)
+        return replace(self.limits, budget=own)
+
+    def spend(self, asked: Asked) -> None:
+        """Take what an asking cost off what is left."""
+        budget = self.limits.budget
+        if budget is None:
+            return
+        left = budget.less(asked.spent)
+        if left is None:
+            self.spent_all = True
+        else:
+            self.limits = replace(self.limits, budget=left)
+
+
+class Ballot:
+    """One judge's votes on every row and rubric, as they come in.
+
+    Attributes:
+        votes: by key, (rows,); `NONE` where there is none.
+        due: by rubric, (rows,): what this judge was asked.
+        failures: why votes never came, and how many for each reason.
+        asked: what every asking ended with.
+        form: "json" where the endpoint holds its replies to a schema, else "words".
+    """
+
+    def __init__(self, judge: Judge, rubrics: Sequence[Rubric], rows: int) -> None:
+        self.judge = judge
+        self.votes: dict[str, Votes] = {
+            key: np.full(rows, NONE, np.int16) for rubric in rubrics for key in rubric.keys
+        }
+        self.due = {rubric.name: np.zeros(rows, np.bool_) for rubric in rubrics}
+        self.failures: dict[str, int] = {}
+        self.asked: list[Asked] = []
+        self.form: Form = "json" if getattr(judge.model, "gives_json", False) else "words"
+        self.refused_json = ""  # what the endpoint said of the schema, if it would not have it
+        self._rows = rows
+        self._tried = False
+
+    @property
+    def stopped(self) -> str | None:
+        """Why the asking ended early, if it did."""
+        return next((asked.stopped for asked in self.asked if asked.stopped), None)
+
+    async def vote(self, facts: Facts, wanted: Wanted, means: Means) -> None:
+        """Ask for the votes that are wanted, once, and once more for those that cannot be read."""
+        for name, mask in wanted.items():
+            self.due[name] |= mask
+        if self.form == "json" and not self._tried:
+            await self._try_schema(facts, wanted, means)
+        first = self.form
+        unread = await self._ask(facts, wanted, means, self.votes, form=first, last=False)
+        if unread and self.stopped is None and not means.spent_all:
+            again: Form = "words" if first == "json" else "again"
+            unread = await self._ask(facts, unread, means, self.votes, form=again, last=True)
+        lost = sum(int(mask.sum()) for mask in unread.values())
+        if lost:
+            self.failures[UNREAD] = self.failures.get(UNREAD, 0) + lost
+
+    async def recheck(
+        self, facts: Facts, wanted: Wanted, means: Means, *, repeat: int = 0, turned: bool = False
+    ) -> dict[str, Votes]:
+        """Ask again what was asked: as another repeat, or with everything in the opposite order.
+
+        Returns:
+            The votes by key, (rows,). What cannot be read is not asked for once more.
+        """
+        found = {key: np.full(self._rows, NONE, np.int16) for key in self.votes}
+        await self._ask(
+            facts, wanted, means, found, form=self.form, repeat=repeat, turned=turned, last=False
+        )
+        return found
+
+    async def _try_schema(self, facts: Facts, wanted: Wanted, means: Means) -> None:
+        """See by the first vote that is due whether the endpoint takes a schema at all."""
+        first = next(pairs(facts.rubrics, wanted), None)
+        if first is None:
+            return
+        self._tried = True
+        row, rubric = first
+        one = {rubric.name: np.zeros(self._rows, np.bool_)}
+        one[rubric.name][row] = True
+        prompts = self._prompts(facts, one, "json", repeat=0, turned=False)
+        asked = await self._asking(prompts, 1, means)
+        failure = next(asked.replies(means.store)).failure  # one was asked, or why it was not
+        if failure is not None and not failure.transient and not failure.hopeless:
+            self.form, self.refused_json = "words", failure.reason
+            self.asked.pop()
+
+    async def _ask(
+        self,
+        facts: Facts,
+        wanted: Wanted,
+        means: Means,
+        votes: dict[str, Votes],
+        *,
+        form: Form,
+        last: bool,
+        repeat: int = 0,
+        turned: bool = False,
+    ) -> dict[str, NDArray[np.bool_]]:
+        """Ask for some votes and read them; give back, by rubric, which could not be read."""
+        total = sum(int(mask.sum()) for mask in wanted.values())
+        prompts = self._prompts(facts, wanted, form, repeat=repeat, turned=turned)
+        asked = await self._asking(prompts, total, means)
+        unread: dict[str, NDArray[np.bool_]] = {}
+        for (row, rubric), reply in zip(
+            pairs(facts.rubrics, wanted), asked.replies(means.store), strict=False
+        ):
+            if reply.failure is not None:
+                reason = reply.failure.reason
+                self.failures[reason] = self.failures.get(reason, 0) + 1
+                continue
+            read = read_votes(rubric, reply.text) if reply.finish != "length" else {}
+            for key, vote in read.items():
+                votes[key][row] = vote
+            if len(read) < len(rubric.keys):
+                if rubric.name not in unread:
+                    unread[rubric.name] = np.zeros(self._rows, np.bool_)
+                unread[rubric.name][row] = True
+        return unread
+
+    async def _asking(
+        self, prompts: Iterator[tuple[Prompt, Item]], total: int, means: Means
+    ) -> Asked:
+        asked = await ask(
+            prompts,
+            self.judge.model,
+            means.store,
+            means.library(self.judge.model),
+            means.limits_of(self.judge),
+            means.progress,
+            means.stop,
+            total=total,
+        )
+        self.asked.append(asked)
+        means.spend(asked)
+        return asked
+
+    def _prompts(
+        self, facts: Facts, wanted: Wanted, form: Form, *, repeat: int, turned: bool
+    ) -> Iterator[tuple[Prompt, Item]]:
+        """Write the prompts, row by row."""
+        return prompts_of(self.judge, facts, wanted, form, repeat=repeat, turned=turned)
+
+
+def prompts_of(
+    judge: Judge,
+    facts: Facts,
+    wanted: Wanted,
+    form: Form,
+    *,
+    repeat: int = 0,
+    turned: bool = False,
+) -> Iterator[tuple[Prompt, Item]]:
+    """Write what a judge is asked for some votes, row by row."""
+    made = {
+        rubric.name: (
+            Prompter(rubric, form, sees_picture=rubric.picture and judge.sees, turned=turned),
+            rubric.picture and judge.sees,
+            rubric.schema if form == "json" else "",
+        )
+        for rubric in facts.rubrics
+    }
+    for rubric, item, shown in facts.walk(wanted):
+        prompter, pictured, schema = made[rubric.name]
+        text = prompter(shown)
+        content: tuple[Any, ...] = (*item.images, text) if pictured else (text,)
+        asked = Item(id=f"{item.id} {rubric.name}", question=text)
+        message = Message("user", content)
+        yield Prompt(messages=(message,), sampling=SAMPLING, repeat=repeat, schema=schema), asked
+
+
+def read_votes(rubric: Rubric, text: str) -> dict[str, int]:
+    """Read a judge's reply: the votes by key, without those that cannot be read."""
+    found = read_json(text) if text.lstrip()[:1] in ("{", "`") else None
+    if found is not None:
+        return _of_json(rubric, found)
+    read: Mapping[str, int | None]
+    if rubric.parts:
+        parts = read_parts(text, tuple(rubric.parts))
+        read = {f"{rubric.name}.{part}": _of_bool(parts[part]) for part in rubric.parts}
+    elif rubric.anchors:
+        read = {rubric.name: read_grade(text, rubric.low, rubric.high)}
+    elif rubric.letters:
+        letter = read_letter(text, "".join(rubric.letters))
+        read = {rubric.name: None if letter is None else ord(letter) - 65}
+    else:
+        said = read_true_false(text)
+        read = {rubric.name: _of_bool(None if said is None else said != rubric.negated)}
+    return {key: vote for key, vote in read.items() if vote is not None}
+
+
+def _of_json(rubric: Rubric, found: Mapping[str, Any]) -> dict[str, int]:
+    """Read the object that a schema asks for; a value that it would not allow is none."""
+    read: dict[str, int] = {}
+    if rubric.anchors:
+        score = found.get("score")
+        if isinstance(score, int) and not isinstance(score, bool):
+            read = {rubric.name: score} if rubric.low <= score <= rubric.high else {}
+    elif rubric.letters:
+        letter = found.get("verdict")
+        if isinstance(letter, str) and letter in rubric.letters:
+            read = {rubric.name: ord(letter) - 65}
+    elif rubric.parts:
+        said = {part: found.get(part) for part in rubric.parts}
+        read = {f"{rubric.name}.{p}": int(v) for p, v in said.items() if isinstance(v, bool)}
+    elif isinstance(found.get("verdict"), bool):
+        read = {rubric.name: int(found["verdict"] != rubric.negated)}
+    return read
+
+
+def _of_bool(value: bool | None) -> int | None:
+    return None if value is None else int(value)
