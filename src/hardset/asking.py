@@ -23,9 +23,10 @@ Work = Callable[[asyncio.Event], Coroutine[Any, Any, T]]
 
 
 def on_a_loop(model: Entered, work: Work[T]) -> T:
-    """Run `work`, with the model, or several as one, entered, on a loop of its own: in a notebook, one runs already.
+    """Run `work`, with the model, or several as one, entered, on a loop of its own.
 
-    There it gets a thread, and a Ctrl-C, which only the main thread hears, is passed on to it.
+    In a notebook, one runs already: there it gets a thread, and a Ctrl-C, which only the main
+    thread hears, is passed on to it.
     """
     stop = asyncio.Event()
     try:

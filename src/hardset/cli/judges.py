@@ -18,57 +18,82 @@ if TYPE_CHECKING:
     from hardset.judging import Estimate, Judge, Panel
 
 _GROUP = Group("Judges", sort_key=3)
-_Flag = Parameter(group=_GROUP, negative="")
+
+
+def _flag(said: str) -> Parameter:
+    return Parameter(group=_GROUP, negative="", help=said, show_default=False)
 
 
 @Parameter(name="*", group=_GROUP)
 @dataclass(kw_only=True)
 class JudgeFlags:
-    """Who judges the replies, if anyone, and how.
+    """Who judges the replies, if anyone, and how; the helps say what each is."""
 
-    Attributes:
-    ----------
-    judge
-        A model that also judges every reply by the benchmark's rubrics, as often as you like: more
-        than one make a panel, whose majority (or mean grade) counts.
-    judge_base_url
-        Like `--base-url`, for the judges: one for all, or one for each, in their order.
-    judge_key_env
-        Like `--key-env`, for the judges: one for all, or one for each.
-    judge_price
-        Dollars a million tokens, in and out (`2.50,10`), for the estimate: one for all or for each.
-    judge_budget
-        Stop cleanly before all judges together spend more: `200000` (tokens) or `$5` (needs
-        --judge-price).
-    judge_blind
-        Send the judges no pictures, though they take some and a rubric shows them.
-    judge_check
-        Ask every judge twice more about so many rows of each rubric: again, and with everything in
-        the opposite order; the report says how often the verdict changed.
-    rubric
-        A rubric of yours (a .toml file, or the name of a packaged one) in place of the benchmark's
-        of the same name, or besides.
-    cascade
-        Have the rules decide what they are sure of, the cheapest judge the next, and only put the
-        rest before all judges.
-    allow_overlap
-        Go on though one family of models is evaluated and judges, or made the data: the report
-        then says so first.
-    family
-        `MODEL=FAMILY` for a model whose name does not tell its family (`my-vlm=Qwen`).
-    """
-
-    judge: Annotated[list[str], _Flag] = field(default_factory=list)
-    judge_base_url: Annotated[list[str], _Flag] = field(default_factory=list)
-    judge_key_env: Annotated[list[str], _Flag] = field(default_factory=list)
-    judge_price: Annotated[list[str], _Flag] = field(default_factory=list)
-    judge_budget: Annotated[str | None, _Flag] = None
-    judge_blind: Annotated[bool, _Flag] = False
-    judge_check: Annotated[int, _Flag] = 0
-    rubric: Annotated[list[str], _Flag] = field(default_factory=list)
-    cascade: Annotated[bool, _Flag] = False
-    allow_overlap: Annotated[bool, _Flag] = False
-    family: Annotated[list[str], _Flag] = field(default_factory=list)
+    judge: Annotated[
+        list[str],
+        _flag(
+            "A model that also judges every reply by the benchmark's rubrics, as often as you "
+            "like: more than one make a panel, whose majority (or mean grade) counts."
+        ),
+    ] = field(default_factory=list)
+    judge_base_url: Annotated[
+        list[str],
+        _flag("Like `--base-url`, for the judges: one for all, or one for each, in their order."),
+    ] = field(default_factory=list)
+    judge_key_env: Annotated[
+        list[str],
+        _flag("Like `--key-env`, for the judges: one for all, or one for each."),
+    ] = field(default_factory=list)
+    judge_price: Annotated[
+        list[str],
+        _flag(
+            "Dollars a million tokens, in and out (`2.50,10`), for the estimate: one for all or "
+            "for each."
+        ),
+    ] = field(default_factory=list)
+    judge_budget: Annotated[
+        str | None,
+        _flag(
+            "Stop cleanly before all judges together spend more: `200000` (tokens) or `$5` (needs "
+            "--judge-price)."
+        ),
+    ] = None
+    judge_blind: Annotated[
+        bool,
+        _flag("Send the judges no pictures, though they take some and a rubric shows them."),
+    ] = False
+    judge_check: Annotated[
+        int,
+        _flag(
+            "Ask every judge twice more about so many rows of each rubric: again, and with "
+            "everything in the opposite order; the report says how often the verdict changed."
+        ),
+    ] = 0
+    rubric: Annotated[
+        list[str],
+        _flag(
+            "A rubric of yours (a .toml file, or the name of a packaged one) in place of the "
+            "benchmark's of the same name, or besides."
+        ),
+    ] = field(default_factory=list)
+    cascade: Annotated[
+        bool,
+        _flag(
+            "Have the rules decide what they are sure of, the cheapest judge the next, and only "
+            "put the rest before all judges."
+        ),
+    ] = False
+    allow_overlap: Annotated[
+        bool,
+        _flag(
+            "Go on though one family of models is evaluated and judges, or made the data: the "
+            "report then says so first."
+        ),
+    ] = False
+    family: Annotated[
+        list[str],
+        _flag("`MODEL=FAMILY` for a model whose name does not tell its family (`my-vlm=Qwen`)."),
+    ] = field(default_factory=list)
 
     @property
     def families(self) -> Mapping[str, str]:
