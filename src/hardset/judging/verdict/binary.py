@@ -62,7 +62,9 @@ def read_true_false(text: str) -> bool | None:
 
 
 def _finals(text: str) -> list[bool | None]:
-    boxed = [_VALUES[(m["word"] or m["inner"]).lower()] for m in _FINAL.finditer(text)]
+    boxed: list[bool | None] = [
+        _VALUES[(m["word"] or m["inner"]).lower()] for m in _FINAL.finditer(text)
+    ]
     final = [
         _meant(m)
         for m in _SAID.finditer(text)

@@ -166,7 +166,8 @@ def _finals(text: str, lines: list[str], high: int) -> list[int | None]:
 
 
 def _said(text: str, high: int) -> list[int | None]:
-    claims, anchors = [], []
+    claims: list[int | None] = []
+    anchors: list[int | None] = []
     for said in _SAID.finditer(text):
         if _OTHER_SCORE.search(before(said)):
             continue

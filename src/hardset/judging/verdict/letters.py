@@ -47,8 +47,8 @@ def read_letter(text: str, letters: str) -> str | None:
     known = letters.upper()
     if is_structured(text):
         value = value_of(read_json(text) or {}, _NAMES)
-        letter = value.strip().upper() if isinstance(value, str) else ""
-        return letter if len(letter) == 1 and letter in known else None
+        said = value.strip().upper() if isinstance(value, str) else ""
+        return said if len(said) == 1 and said in known else None
     text = bare(text)
     if re.fullmatch(r"[(\[{]?[a-z][)\]}]?\.?", text):
         text = text.upper()
