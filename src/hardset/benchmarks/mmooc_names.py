@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 OOC = {
     "MA": "multimodal ambiguity",
@@ -100,18 +101,7 @@ _SPELLINGS: Mapping[str, Mapping[str, Sequence[str]]] = {
 }  # fmt: skip
 
 
-def plain(text: str) -> str:
-    """Write a name without what does not tell it from another: `Yes/No` is `yes no`."""
-    return " ".join(re.findall(r"[^\W_]+", text.lower().replace("&", " and ")))
-
-
-_KNOWN = {
-    field: {plain(spelling): name for name, given in names.items() for spelling in given}
-    for field, names in _SPELLINGS.items()
-}
-_BRACKETED = re.compile(r"\s*\(([^()]*)\)\s*")
-
-
+@lru_cache(maxsize=4096)
 def named(field: str, text: str) -> str:
     """Return our name for a value of a field, however it is spelt; "" where it is none we know.
 
@@ -119,8 +109,31 @@ def named(field: str, text: str) -> str:
     """
     known = _KNOWN[field]
     tries = [text, _BRACKETED.sub(" ", text), *_BRACKETED.findall(text)]
-    found = {known[one] for one in map(plain, tries) if one in known}
+    found = {known[one] for one in map(_plain, tries) if one in known}
     return found.pop() if len(found) == 1 else ""
+
+
+@lru_cache(maxsize=4096)
+def field_of(name: str) -> tuple[str, int] | None:
+    """Return which of our fields a name stands for, and how far down among its names it is."""
+    return _PLACES.get(_plain(name))
+
+
+def _plain(text: str) -> str:
+    """Write a name without what does not tell it from another: `Yes/No` is `yes no`."""
+    return " ".join(re.findall(r"[^\W_]+", text.lower().replace("&", " and ")))
+
+
+_BRACKETED = re.compile(r"\s*\(([^()]*)\)\s*")
+_KNOWN = {
+    field: {_plain(spelling): name for name, given in names.items() for spelling in given}
+    for field, names in _SPELLINGS.items()
+}
+_PLACES = {
+    _plain(name): (field, rank)
+    for field, names in FIELDS.items()
+    for rank, name in enumerate(names)
+}
 
 
 def allowed(field: str) -> str:

@@ -20,8 +20,11 @@ from hardset.records import State
 LOWEST, HIGHEST = 1, 5  # grades of rationality
 CLUSTER = "picture"
 OWN_CUTS = ((), ("format",), ("scenario",))
-SHIFT_CUTS = (("shift",), ("origin",), ("shift", "format"), ("shift", "format", "scenario"))
+SHIFT_CUTS = (("shift",), ("origin",), ("shift", "format"))
 """The cuts in which Auto-Shuffle has a slice of its own."""
+FINEST = (("shift", "format", "scenario"),)
+"""The published cut, up to 162 slices: of the rates and scores, not of what they are made from."""
+IN_FINEST = ("OOC refusal rate", "OOC score", "IC accuracy", "IC score")
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ def rates(outcomes: pl.DataFrame) -> Iterator[Rates | Selective]:
     )
     about = "right / rows in context (IC); a refusal or failed row counts as wrong"
     right = Ratio(name="IC accuracy", top=accuracy().top, bottom=pl.lit(1), about=about)
-    yield Rates(frame=ic, ratios=[right, over], cluster=CLUSTER, by=(*OWN_CUTS, *SHIFT_CUTS))
+    yield from _within(ic, [right, over], "default")
     if f"{JUDGE}_right" in outcomes.columns and REFUSED.column.meta.output_name() in outcomes:
         yield from _judged(ooc, ic)
         yield from _coverage(outcomes)
@@ -89,10 +92,23 @@ def _by_shift(ooc: pl.DataFrame, ratios: Sequence[Ratio], reading: str) -> Itera
     five, alone = ooc.filter(~shuffled), ooc.filter(shuffled)
     yield Rates(frame=five, ratios=ratios, cluster=CLUSTER, by=OWN_CUTS, reading=reading)
     yield Rates(frame=ooc, ratios=ratios, cluster=CLUSTER, by=SHIFT_CUTS, reading=reading)
-    if alone.height and five.height:
+    yield _finest(ooc, ratios, reading)
+    if alone.height:
         for frame, ending in ((alone, f", {AUTO_SHUFFLE}"), (ooc, f" with {AUTO_SHUFFLE}")):
             told = [_renamed(ratio, ratio.name + ending) for ratio in ratios]
             yield Rates(frame=frame, ratios=told, cluster=CLUSTER, reading=reading)
+
+
+def _within(ic: pl.DataFrame, ratios: Sequence[Ratio], reading: str) -> Iterator[Rates]:
+    """Declare rates in context, in every cut."""
+    cuts = (*OWN_CUTS, *SHIFT_CUTS)
+    yield Rates(frame=ic, ratios=ratios, cluster=CLUSTER, by=cuts, reading=reading)
+    yield _finest(ic, ratios, reading)
+
+
+def _finest(rows: pl.DataFrame, ratios: Sequence[Ratio], reading: str) -> Rates:
+    kept = [ratio for ratio in ratios if ratio.name in IN_FINEST]
+    return Rates(frame=rows, ratios=kept, cluster=CLUSTER, by=FINEST, reading=reading)
 
 
 def _renamed(ratio: Ratio, name: str) -> Ratio:
@@ -170,8 +186,7 @@ def _judged(ooc: pl.DataFrame, ic: pl.DataFrame) -> Iterator[Rates]:
                 about="mean of accuracy and answer rationality, over the rows with both",
             ),
         ]
-    cuts = (*OWN_CUTS, *SHIFT_CUTS)
-    yield Rates(frame=ic, ratios=within, cluster=CLUSTER, by=cuts, reading=JUDGE)
+    yield from _within(ic, within, JUDGE)
     yield from _of_shifts(ic, silent)
 
 

@@ -74,7 +74,8 @@ def read(item: Item, text: str, right: Callable[[Reading], bool]) -> Reading:
     rest = text if len(kept) == len(parts) else " ".join(kept)
     for asked in cores(item.question) if rest else ():
         reader = _reader(item, asked)
-        for found in (reader(rest), read_parts(rest, reader)):
+        whole = reader(rest)
+        for found in (whole, read_parts(rest, reader) if len(kept) > 1 else whole):
             if right(found):
                 return found
     if parts and not kept:

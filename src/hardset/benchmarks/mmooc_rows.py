@@ -22,8 +22,8 @@ from hardset.benchmarks.mmooc_names import (
     GROUPS,
     UNKNOWN,
     allowed,
+    field_of,
     named,
-    plain,
 )
 from hardset.errors import UsageError
 from hardset.reading.lettered import LETTERS, take_apart
@@ -39,7 +39,6 @@ RECORD = (
     "group (ooc, ic), shift (MA, VFP, USPC, ULS, MKB; MP, PA, IQM), scenario, "
     "source (generated, human, shuffle)"
 )
-_NAMES = {plain(name): field for field, names in FIELDS.items() for name in names}
 _MARK = re.compile(r"[(\[]?([A-Z])[)\].:]{1,2}\s+(?=\S)")
 _LETTER = re.compile(r"[(\[]?([A-Za-z])[)\].:]{0,2}")
 _TRUTHS = {"yes": "yes", "no": "no", "true": "yes", "false": "no"}
@@ -86,10 +85,10 @@ def _renamed(fields: Mapping[str, Any]) -> dict[str, Any]:
     lettered = {name: value for name, value in fields.items() if len(name) == 1 and name in LETTERS}
     given: dict[str, tuple[int, Any]] = {}
     for name, value in fields.items():
-        field = _NAMES.get(plain(name))
-        if field is None:
+        place = field_of(name)
+        if place is None:
             continue
-        rank = [plain(one) for one in FIELDS[field]].index(plain(name))
+        field, rank = place
         if value in (None, "", []):
             rank += len(FIELDS[field])
         if field not in given or rank < given[field][0]:
