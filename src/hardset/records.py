@@ -187,4 +187,11 @@ class Metric(Struct, frozen=True, kw_only=True):
     clusters: int = 0
     better: Literal["higher", "lower", ""] = "higher"
     about: str = ""  # the definition in words, with its source
-    unit: str = ""  # "" for a share of 1; else what it counts: "tokens", "$"
+    unit: str = ""  # "" for a share of 1; else what it counts: "tokens", "$", or one of the below
+
+
+COEFFICIENT = "coefficient"
+"""The unit of kappas and correlations, which are no shares: numerator = value x denominator."""
+
+GRADE = "grade"
+"""The unit of a mean of grades."""

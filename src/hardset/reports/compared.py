@@ -8,6 +8,7 @@ from typing import Any
 
 from hardset.metrics.difference import Difference
 from hardset.metrics.items import Flips, Matched
+from hardset.records import COEFFICIENT, GRADE
 from hardset.reports.runs import RunView
 
 
@@ -82,6 +83,8 @@ def points(value: float | None, unit: str = "", *, signed: bool = True) -> str:
         text = f"{100 * value:+.1f}"
     else:
         text = f"{value:+,.0f}" if abs(value) >= 100 else f"{value:+.3g}"
+    if unit in (COEFFICIENT, GRADE):
+        text = f"{value:+.2f}"
     nought = not any(digit in text for digit in "123456789")
     return text if signed and not nought else text[1:]
 

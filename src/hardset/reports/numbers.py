@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from hardset.records import Metric
+from hardset.records import COEFFICIENT, GRADE, Metric
+
+_BARE = (COEFFICIENT, GRADE)  # units that say nothing beside the number
 
 
 def percent(value: float | None, unit: str = "") -> str:
-    """Write a rate, `69.0 %`, a mean with a unit, `152 tokens`, or that it is undefined."""
+    """Write a rate, `69.0 %`, a mean with a unit, `152 tokens`, a kappa, `0.71`, or "undefined"."""
     if value is None:
         return "undefined"
+    if unit in _BARE:
+        return hundredths(value)
     return f"{_significant(value)} {unit}" if unit else f"{100 * value:.1f} %"
 
 
@@ -16,9 +20,16 @@ def interval(metric: Metric) -> str:
     """Write a metric's interval, `63.5 to 74.0` per cent or units; empty where there is none."""
     if metric.low is None or metric.high is None:
         return ""
+    if metric.unit in _BARE:
+        return f"{hundredths(metric.low)} to {hundredths(metric.high)}"
     if metric.unit:
         return f"{_significant(metric.low)} to {_significant(metric.high)}"
     return f"{100 * metric.low:.1f} to {100 * metric.high:.1f}"
+
+
+def hundredths(value: float) -> str:
+    """Write two decimals, `0.71`, `-0.08`, and no minus before nothing."""
+    return f"{value:.2f}".replace("-0.00", "0.00")
 
 
 def _significant(value: float) -> str:
@@ -27,8 +38,10 @@ def _significant(value: float) -> str:
 
 
 def fraction(metric: Metric) -> str:
-    """Write numerator and denominator: `207/300`, `$0.0029/15`."""
+    """Write numerator and denominator: `207/300`, `$0.0029/15`; of a kappa the rows: `300`."""
     of = count(metric.denominator)
+    if metric.unit == COEFFICIENT:
+        return of
     if metric.unit == "$":  # whole sums of small prices: two decimals would be 0.00
         return f"${_significant(metric.numerator)}/{of}"
     return f"{count(metric.numerator)}/{of}"
