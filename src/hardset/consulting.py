@@ -20,7 +20,7 @@ from hardset.images import Library
 if TYPE_CHECKING:
     import polars as pl
 
-    from hardset.judging import Estimate, Panel, Verdicts
+    from hardset.judging import Estimate, Panel, Rubric, Verdicts
 
 
 def panel_of(benchmark: Benchmark, judge: Panel | Model | None) -> Panel | None:
@@ -157,7 +157,22 @@ def manifest(verdicts: Verdicts | None) -> dict[str, Any]:
     return {
         "judges": verdicts.manifest(),
         "rubrics": {rubric.name: rubric.sha256 for rubric in verdicts.rubrics},
+        "questions": {
+            key: _meaning(rubric, key) for rubric in verdicts.rubrics for key in rubric.keys
+        },
         "verdicts": {
             key: {"given": given, "due": due} for key, (given, due) in verdicts.coverage().items()
         },
     }
+
+
+def _meaning(rubric: Rubric, key: str) -> dict[str, Any]:
+    """Say what a verdict's values mean, so that a report needs no rubric to say it."""
+    if rubric.parts:
+        values = {"TRUE": rubric.parts[key.removeprefix(f"{rubric.name}.")]}
+    elif rubric.scale == "binary":
+        yes, no = (rubric.false, rubric.true) if rubric.negated else (rubric.true, rubric.false)
+        values = {"TRUE": yes, "FALSE": no}
+    else:
+        values = dict(rubric.anchors or rubric.letters)
+    return {"rubric": rubric.name, "scale": rubric.scale, "about": rubric.about, "values": values}

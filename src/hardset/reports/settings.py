@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 _APART = ("session", "host", "started", "stopped", "rows", "notices", "first_prompt", "title",
-          "paper", "prompts_sha256", "replies")  # fmt: skip
+          "paper", "prompts_sha256", "replies", "questions", "verdicts", "roles",
+          "overlaps")  # fmt: skip
 
 
 def settings(manifest: Mapping[str, Any]) -> dict[str, str]:
@@ -15,6 +16,8 @@ def settings(manifest: Mapping[str, Any]) -> dict[str, str]:
     for name, value in manifest.items():
         if name in _APART:
             continue
+        if name == "judges" and isinstance(value, list):  # how each was asked is in the report
+            value = [one.get("model", "") if isinstance(one, Mapping) else one for one in value]
         if isinstance(value, Mapping):
             flat.update({f"{name}: {part}": str(one) for part, one in value.items()})
         else:
