@@ -12,7 +12,7 @@ agreement, rescaled, with the agreement by chance held as it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import sqrt
@@ -38,6 +38,7 @@ from hardset.metrics.ratios import Ratio, estimate
 from hardset.records import Metric
 
 Level = Literal["nominal", "ordinal", "interval"]
+_Chance = Callable[[Floats], Floats]
 
 RAW = "raw agreement"
 COHEN = "Cohen's kappa"
@@ -69,7 +70,7 @@ class _Layout(NamedTuple):
 
     def coincidences(self, totals: Floats) -> Floats:
         q = len(self.categories)
-        return totals[:, 5 + q :].reshape(-1, q, q)
+        return totals[:, 5 + q :].reshape(len(totals), q, q)
 
 
 # --- each by itself -------------------------------------------------------------------------
@@ -179,11 +180,12 @@ def agreement(
     raw = _raw(each[:, 0], each[:, 1], codes, draws, seed)
     drawn = resample(terms, draws, seed, "agreement")
     levels: tuple[Level, ...] = ("nominal", "ordinal", "interval") if graded else ("nominal",)
-    wanted: list[tuple[str, str, Statistic]] = [
-        (FLEISS, FLEISS, _fleiss(layout)),
-        (AC1, AC1, _ac1(layout)),
-        *((f"{ALPHA} ({level})", ALPHA, _alpha(layout, level)) for level in levels),
+    wanted: list[tuple[str, str, Statistic, _Chance]] = [
+        (FLEISS, FLEISS, _fleiss(layout), _alike),
+        (AC1, AC1, _ac1(layout), _alike_ac1),
+        *((f"{ALPHA} ({level})", ALPHA, _alpha(layout, level), _alike) for level in levels),
     ]
+    share = divide(terms.total[layout.shares], terms.total[4, None])
     found = [
         Coefficient(
             name=RAW,
@@ -195,24 +197,15 @@ def agreement(
             about=_ABOUT[RAW],
         )
     ]
-    for name, key, statistic in wanted:
+    for name, key, statistic, chance in wanted:
         one = coefficient(name, statistic, terms, drawn, units, _ABOUT[key])
-        found.append(_rescaled(one, raw, terms))
+        found.append(_rescaled(one, raw, terms, float(chance(share[None])[0])))
     raters = votes.shape[1]
     pairs = list(combinations(range(raters), 2)) if names or raters == 2 else []
     for a, b in pairs:
         label = f"{COHEN}, {names[a]} and {names[b]}" if names and raters > 2 else COHEN
-        found.append(
-            cohen(
-                votes[:, a],
-                votes[:, b],
-                codes,
-                name=label,
-                weights=weights,
-                draws=draws,
-                seed=seed,
-            )
-        )
+        two = votes[:, a], votes[:, b]
+        found.append(cohen(*two, codes, name=label, weights=weights, draws=draws, seed=seed))
     return found
 
 
@@ -236,7 +229,9 @@ def cohen(
     raw = _raw(each[:, 0], each[:, 1], codes, draws, seed)
     drawn = resample(terms, draws, seed, "cohen")
     one = coefficient(name, _cohen, terms, drawn, units, _ABOUT[COHEN])
-    return _rescaled(one, raw, terms)
+    q = round(sqrt(terms.rows.shape[1] - 2))
+    share = divide(terms.total[2 :: q + 1][:q], terms.total[1, None])  # where all is agreement
+    return _rescaled(one, raw, terms, float(_alike(share[None])[0]))
 
 
 # --- what units add, and the coefficients from it -------------------------------------------
@@ -309,17 +304,29 @@ def _beyond(observed: Floats, chance: Floats) -> Floats:
     return divide(observed - chance, 1 - chance)
 
 
+def _alike(share: Floats) -> Floats:
+    """How often two votes agree by chance, from the categories' shares, (draws, q)."""
+    found: Floats = (share**2).sum(axis=1)
+    return found
+
+
+def _alike_ac1(share: Floats) -> Floats:
+    """The same in Gwet's view, where only some votes are cast by chance."""
+    found: Floats = (share * (1 - share)).sum(axis=1) / max(share.shape[1] - 1, 1)
+    return found
+
+
 def _cohen(totals: Floats) -> Floats:
     q = round(sqrt(totals.shape[1] - 2))
-    table = divide(totals[:, 2:], totals[:, 1, None]).reshape(-1, q, q)
+    table = divide(totals[:, 2:], totals[:, 1, None]).reshape(len(totals), q, q)
     chance = (table.sum(axis=1) * table.sum(axis=2)).sum(axis=1)
-    return _beyond(np.trace(table, axis1=1, axis2=2), chance)
+    return _beyond(divide(totals[:, 0], totals[:, 1]), chance)
 
 
 def _fleiss(layout: _Layout) -> Statistic:
     def kappa(totals: Floats) -> Floats:
         share = divide(totals[:, layout.shares], totals[:, 4, None])
-        return _beyond(divide(totals[:, 2], totals[:, 3]), (share**2).sum(axis=1))
+        return _beyond(divide(totals[:, 2], totals[:, 3]), _alike(share))
 
     return kappa
 
@@ -331,8 +338,7 @@ def _ac1(layout: _Layout) -> Statistic:
         if q < 2:
             return np.full(len(totals), np.nan)
         share = divide(totals[:, layout.shares], totals[:, 4, None])
-        chance = (share * (1 - share)).sum(axis=1) / (q - 1)
-        return _beyond(divide(totals[:, 2], totals[:, 3]), chance)
+        return _beyond(divide(totals[:, 2], totals[:, 3]), _alike_ac1(share))
 
     return ac1
 
@@ -370,7 +376,7 @@ def _raw(agreeing: Floats, pairs: Floats, codes: Counts, draws: int, seed: int) 
     return estimate(frame, [ratio], cluster="cluster", draws=draws, seed=seed)[0]
 
 
-def _rescaled(one: Coefficient, raw: Metric, terms: Terms) -> Coefficient:
+def _rescaled(one: Coefficient, raw: Metric, terms: Terms, chance: float) -> Coefficient:
     """Where few clusters disagree, take the raw agreement's interval, in the coefficient's units.
 
     A coefficient is 1 - (what disagrees) / (what would by chance). With chance held, it moves
@@ -381,6 +387,6 @@ def _rescaled(one: Coefficient, raw: Metric, terms: Terms) -> Coefficient:
     few = min(int(terms.counts[apart].sum()), int(terms.counts[alike].sum())) < _FEW
     if not few or one.value is None or raw.value is None or raw.low is None or raw.high is None:
         return one
-    scale = (1 - one.value) / (1 - raw.value)
+    scale = (1 - one.value) / (1 - raw.value) if raw.value < 1 else 1 / (1 - chance)
     low, high = 1 - scale * (1 - raw.low), 1 - scale * (1 - raw.high)
     return replace(one, low=min(low, one.value), high=max(high, one.value), method=RESCALED)

@@ -117,7 +117,7 @@ def resample(terms: Terms, draws: int, seed: int, name: str = "") -> Floats:
             drawn = rng.multinomial(clusters, chance, size=part)
         else:
             single = of[rng.integers(clusters, size=(part, clusters))]
-            single += np.arange(0, part * size, size)[:, None]
+            single += size * np.arange(part)[:, None]
             drawn = np.bincount(single.ravel(), minlength=part * size).reshape(part, size)
         found: Floats = drawn.astype(np.float64) @ terms.rows
         return found
@@ -130,7 +130,13 @@ def resample(terms: Terms, draws: int, seed: int, name: str = "") -> Floats:
 
 
 def coefficient(
-    name: str, statistic: Statistic, terms: Terms, drawn: Floats, units: int, about: str
+    name: str,
+    statistic: Statistic,
+    terms: Terms,
+    drawn: Floats,
+    units: int,
+    about: str,
+    known_from: int | None = None,
 ) -> Coefficient:
     """Work a coefficient out, with the BCa interval of its resamples.
 
@@ -143,6 +149,7 @@ def coefficient(
         drawn: (draws, terms), what `resample` gave.
         units: for the record.
         about: the definition.
+        known_from: how many clusters the spread is known from; see `bca`.
     """
     value = float(statistic(terms.total[None])[0])
     if np.isnan(value):
@@ -159,7 +166,7 @@ def coefficient(
     else:
         without = statistic(terms.total - terms.rows)
         kept = ~np.isnan(without)
-        low, high = bca(found, value, without[kept], terms.counts[kept], LEVEL)
+        low, high = bca(found, value, without[kept], terms.counts[kept], LEVEL, known_from)
     return Coefficient(
         name=name, value=value, low=low, high=high, units=units, method=method, about=about
     )

@@ -110,7 +110,12 @@ def effective_rows(top: Floats, bottom: Floats, counts: Counts) -> float:
 
 
 def bca(
-    drawn: Floats, value: float, without: Floats, counts: Counts, level: float = 0.95
+    drawn: Floats,
+    value: float,
+    without: Floats,
+    counts: Counts,
+    level: float = 0.95,
+    known_from: int | None = None,
 ) -> tuple[float, float]:
     """Give the BCa interval, widened for few clusters: quantiles of resamples, moved.
 
@@ -127,6 +132,8 @@ def bca(
         without: (patterns,), the statistic with one cluster of each pattern left out; may be empty.
         counts: (patterns,), how many clusters make each pattern.
         level: the two-sided coverage.
+        known_from: how many clusters the spread is known from, for the widening, where it is few
+            of them that show anything. None: all.
     """
     clusters = int(counts.sum())
     slack = 1e-12 * max(1.0, abs(value))
@@ -137,8 +144,9 @@ def bca(
     spread = float(pull**2 @ counts)
     acceleration = float(pull**3 @ counts) / (6 * spread**1.5) if spread > 0 else 0.0
     reach = _NORMAL.inv_cdf((1 + level) / 2)
-    if clusters > 1:
-        reach = student(level, clusters - 1) * sqrt(clusters / (clusters - 1))
+    seen = clusters if known_from is None else known_from
+    if seen > 1:
+        reach = student(level, seen - 1) * sqrt(seen / (seen - 1))
     levels = [
         _NORMAL.cdf(bias + (bias + z) / max(1 - acceleration * (bias + z), _STEEPEST))
         for z in (-reach, reach)

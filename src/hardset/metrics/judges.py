@@ -176,7 +176,9 @@ def error_correlations(
     effect; Dawid and Skene 1979, J. Royal Statistical Society C 28, assume r = 0).
 
     A judge without any error, or with nothing else, has no correlation. Such pairs are left out
-    of the mean, and `about` says how many.
+    of the mean, and `about` says how many. What a correlation shows, the rows with an error
+    show: the intervals are widened for as many clusters as those are worth (Kish's effective
+    number, where rows are weighted).
 
     Args:
         votes: (units, judges), at least two of them.
@@ -204,7 +206,10 @@ def error_correlations(
     pairs = list(combinations(range(judges), 2))
     each = np.concatenate([_moments(errors[:, a], errors[:, b]) for a, b in pairs], axis=1)
     units = each.reshape(len(each), len(pairs), 6)[:, :, 0].sum(axis=0).astype(int)
-    terms = collapse(each * unit_weights(weights, len(votes)), codes)
+    column = unit_weights(weights, len(votes))
+    terms = collapse(each * column, codes)
+    erring = np.bincount(codes, np.nan_to_num(errors).any(axis=1) * column[:, 0])
+    seen = max(2, round(float(erring.sum() ** 2 / max(erring @ erring, 1e-300))))
     drawn = resample(terms, draws, seed, "errors")
     what = "signed errors" if graded else "being wrong (phi)"
     found = [
@@ -215,6 +220,7 @@ def error_correlations(
             drawn,
             int(units[i]),
             f"correlation of {what} against people's labels",
+            seen,
         )
         for i, (a, b) in enumerate(pairs)
     ]
@@ -222,9 +228,9 @@ def error_correlations(
     note = f"; {left_out} of {len(pairs)} pairs have none and are left out" if left_out else ""
     about = f"mean over pairs of judges of the correlation of {what}{note}"
     least = int(units.min())
-    found.append(coefficient(f"mean {CORRELATION}", _mean, terms, drawn, least, about))
+    found.append(coefficient(f"mean {CORRELATION}", _mean, terms, drawn, least, about, seen))
     about = f"k / (1 + (k - 1) x {about})"
-    found.append(coefficient(EFFECTIVE, _effective(judges), terms, drawn, least, about))
+    found.append(coefficient(EFFECTIVE, _effective(judges), terms, drawn, least, about, seen))
     return found
 
 
