@@ -25,8 +25,10 @@ a confidence, selective prediction is measured too.
 
 Who decides. The rules of this program do (reading `default`), and with a judge, as in the paper, a
 text model too (reading `judge`): was the reply a refusal, asked of every row, and does it match the
-reference, asked of answerable ones. A row without the verdict it needs is in none of the judge's
-rates; how many there are is said beside them.
+reference, asked of answerable ones. Refusals of unanswerable questions are then graded, 1 to 5, by
+a judge that sees the picture and is told why the question fails: naming what is missing earns 3,
+saying what the question takes for granted and why it fails earns 5. A row without the verdict it
+needs is in none of the judge's rates; how many there are is said beside them.
 """
 
 from __future__ import annotations
@@ -91,7 +93,7 @@ class HARDBench(Benchmark):
     paper = "https://huggingface.co/datasets/hyeminboo/HARDBench"
     hub = Hub("hyeminboo/HARDBench", licence=LICENCE)
     image_sources: ClassVar[Mapping[str, ImageSource]] = IMAGES
-    rubrics: ClassVar[Sequence[str]] = ("refused", "matches-reference")
+    rubrics: ClassVar[Sequence[str]] = ("refused", "matches-reference", "refusal-rationality")
     headline: ClassVar[Sequence[str]] = (
         "paired accuracy",
         "answerable accuracy",
@@ -169,6 +171,7 @@ class HARDBench(Benchmark):
             pair_up,
             paired_accuracy,
             published_ratios,
+            refusal_grade,
             refusal_ratios,
             verdicts_given,
         )
@@ -193,6 +196,14 @@ class HARDBench(Benchmark):
                 yield Rates(
                     frame=every, ratios=[verdicts_given()], cluster="cluster", reading=reading
                 )
+                if "verdict_refusal-rationality" in every.columns:
+                    yield Rates(
+                        frame=every,
+                        ratios=[refusal_grade()],
+                        cluster="cluster",
+                        by=cuts,
+                        reading=reading,
+                    )
             if CONFIDENCE in rows.columns:
                 yield Selective(
                     frame=rows, cluster="cluster", by=cuts, reading=reading, prefix=which

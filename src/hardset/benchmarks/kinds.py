@@ -49,6 +49,7 @@ class KindsBenchmark(Benchmark):
         "subquestion score",
     )
     cuts: ClassVar[Sequence[str]] = ("category", "edit", "level", "shift")
+    rubrics: ClassVar[Sequence[str]] = ("refused", "matches-reference", "refusal-rationality")
 
     shared: ClassVar[bool] = False  # whether pairs and main questions may share a picture
 
@@ -62,14 +63,16 @@ class KindsBenchmark(Benchmark):
 
     @classmethod
     def rates(cls, outcomes: pl.DataFrame) -> Iterator[Measurable]:
-        """Declare each kind's metrics; what shares a picture is one cluster."""
-        from hardset.benchmarks.kinds_metrics import RATES, selective
+        """Declare each kind's metrics, by the rules and, if there are judges, by their verdicts.
 
-        for kind, rates in RATES.items():
-            rows = outcomes.filter(outcomes["kind"] == kind)
-            if rows.height:
-                yield from rates(rows, cls.shared)
+        What shares a picture is one cluster. A row without the verdict it needs is in none of the
+        judges' rates.
+        """
+        from hardset.benchmarks.kinds_metrics import judged, of_kinds, selective
+
+        yield from of_kinds(outcomes, cls.shared)
         yield from selective(outcomes)
+        yield from judged(outcomes, cls.shared)
 
 
 def chosen(name: str, kinds: str, known: Sequence[str]) -> tuple[str, ...]:

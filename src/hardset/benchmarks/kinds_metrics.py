@@ -7,10 +7,12 @@ every interval; where each pair or main question has a picture to itself, those 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import polars as pl
 
 from hardset.metrics import (
+    JUDGE,
     Rates,
     Ratio,
     Selective,
@@ -18,8 +20,10 @@ from hardset.metrics import (
     misleading_rate,
     pair_up,
     paired_accuracy,
+    refusal_grade,
     refusal_ratios,
     robustness_accuracy,
+    verdicts_given,
 )
 
 Kind = Callable[[pl.DataFrame, bool], Iterator[Rates]]
@@ -82,6 +86,28 @@ def zero(rows: pl.DataFrame, shared: bool) -> Iterator[Rates]:
     ratios = [accuracy(name="zero accuracy")]
     yield Rates(frame=mains, ratios=ratios, cluster="scene", by=cuts)
     yield Rates(frame=subs, ratios=[macro], cluster=_cluster("parent", shared), by=cuts)
+
+
+def of_kinds(rows: pl.DataFrame, shared: bool) -> Iterator[Rates]:
+    """Declare the metrics of every kind that there is."""
+    for kind, rates in RATES.items():
+        own = rows.filter(pl.col("kind") == kind)
+        if own.height:
+            yield from rates(own, shared)
+
+
+def judged(rows: pl.DataFrame, shared: bool) -> Iterator[Rates]:
+    """Declare the same by the judges' reading, what their verdicts cover, and refusals' grades."""
+    if f"{JUDGE}_state" not in rows.columns:
+        return
+    state, right = (pl.col(f"{JUDGE}_{name}").alias(name) for name in ("state", "right"))
+    known = rows.filter(pl.col(f"{JUDGE}_right").is_not_null()).with_columns(state, right)
+    for rates in of_kinds(known, shared):
+        yield replace(rates, reading=JUDGE)
+    ratios = [verdicts_given()]
+    if "verdict_refusal-rationality" in rows.columns:
+        ratios.append(refusal_grade())
+    yield Rates(frame=rows, ratios=ratios, cluster="scene", by=((), ("kind",)), reading=JUDGE)
 
 
 def selective(rows: pl.DataFrame) -> Iterator[Selective]:

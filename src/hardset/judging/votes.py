@@ -68,7 +68,10 @@ class Means:
     limits: Limits = field(default_factory=Limits)
     progress: Callable[[Tally], None] | None = None
     stop: asyncio.Event | None = None
-    spent_all: bool = False
+    spent_all: str = ""  # why nothing more may be asked: the budget
+
+    def __post_init__(self) -> None:
+        self.whole = self.limits.budget
 
     def limits_of(self, judge: Judge) -> Limits:
         """Give the limits for one judge, with its own prices."""
@@ -86,7 +89,9 @@ class Means:
             return
         left = budget.less(asked.spent)
         if left is None:
-            self.spent_all = True
+            self.spent_all = (
+                f"not asked: the budget of all judges together, {self.whole}, was reached"
+            )
         else:
             self.limits = replace(self.limits, budget=left)
 
@@ -124,11 +129,11 @@ class Ballot:
         """Ask for the votes that are wanted, once, and once more for those that cannot be read."""
         for name, mask in wanted.items():
             self.due[name] |= mask
-        if self.form == "json" and not self._tried:
+        if self.form == "json" and not self._tried and not means.spent_all:
             await self._try_schema(facts, wanted, means)
         first = self.form
         unread = await self._ask(facts, wanted, means, self.votes, form=first, last=False)
-        if unread and self.stopped is None and not means.spent_all:
+        if unread and self.stopped is None:
             again: Form = "words" if first == "json" else "again"
             unread = await self._ask(facts, unread, means, self.votes, form=again, last=True)
         lost = sum(int(mask.sum()) for mask in unread.values())
@@ -179,6 +184,10 @@ class Ballot:
     ) -> dict[str, NDArray[np.bool_]]:
         """Ask for some votes and read them; give back, by rubric, which could not be read."""
         total = sum(int(mask.sum()) for mask in wanted.values())
+        if means.spent_all:
+            if total:
+                self.failures[means.spent_all] = self.failures.get(means.spent_all, 0) + total
+            return {}
         prompts = self._prompts(facts, wanted, form, repeat=repeat, turned=turned)
         asked = await self._asking(prompts, total, means)
         unread: dict[str, NDArray[np.bool_]] = {}

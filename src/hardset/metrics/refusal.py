@@ -11,7 +11,7 @@ import polars as pl
 
 from hardset.metrics.rates import JUDGE, columns
 from hardset.metrics.ratios import Ratio
-from hardset.records import State
+from hardset.records import GRADE, State
 
 
 def refusal_ratios(reading: str = "") -> list[Ratio]:
@@ -143,6 +143,22 @@ def verdicts_given(name: str = "verdicts given") -> Ratio:
         bottom=due,
         about="rows with every verdict they need / rows the judge was asked about; the others are "
         "in none of its rates",
+    )
+
+
+def refusal_grade(name: str = "refusal rationality (1 to 5)") -> Ratio:
+    """The mean grade of the reasons given for refusing, over refused unanswerable rows.
+
+    Source: HARDBench, a judge that sees the picture and knows why the question cannot be answered.
+    """
+    grade = pl.col("verdict_refusal-rationality")
+    return Ratio(
+        name=name,
+        top=grade,
+        bottom=grade.is_not_null(),
+        about="mean grade, 1 to 5, of the reasons for refusing / refused unanswerable rows with a "
+        "grade (HARDBench)",
+        unit=GRADE,
     )
 
 
