@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 
-from hardset.judging.verdict.dress import bare, before, first, negated, one
+from hardset.judging.verdict.dress import bare, before, first, negated
 from hardset.judging.verdict.structured import is_structured, read_json, truth_of, value_of
 
 _VALUES = {"true": True, "yes": True, "correct": True, "right": True}
 _VALUES |= {"false": False, "no": False, "incorrect": False, "wrong": False}
-_NAMES = frozenset(
-    "verdict answer judgement judgment result decision label conclusion final final verdict "
-    "final answer value".split()
-) | {"final verdict", "final answer"}
+_NAMES = (
+    frozenset(("final verdict", "verdict", "judgement", "judgment", "decision")),
+    frozenset(("final answer", "answer", "result", "label", "conclusion", "value")),
+)
 WORD = r"(?P<word>true|false|yes|no|correct|incorrect)(?![\w'])(?!-\w)"
 _ANY = WORD.replace("true", "true|right|wrong", 1)
 # "TRUE or FALSE", "yes/no", "yes and no", "true?": no verdict is given.
 _OPEN = re.compile(
-    r",? ?(?:or|/|\||and|but also) ?(?:true|false|yes|no|(?:in)?correct)\b| ?\?", re.I
+    r",? ?(?:or|/|\||and|but also) ?(?:true|false|yes|no|(?:in)?correct)\b| ?\?"
+    r"|(?-i: (?:TRUE|FALSE)\b)",
+    re.IGNORECASE,
 )
 # After "no" or "correct" a noun may follow that makes another sentence of it: "no answer".
 _ENDS = re.compile(r"$| ?[.,:;!()\[\]{}\n|]| - | ?(?:because|since|as|given|for)\b", re.I)
@@ -33,10 +35,15 @@ _FINAL = re.compile(
 # Whose answer it is that is yes or no: not the judge's.
 _OTHERS = re.compile(r"(?:reference|correct|right|true|gold|expected|own|its|their|'s)[ _-]$", re.I)
 _SHOUTED = re.compile(r"(?<![\w'-])(?P<word>TRUE|FALSE)(?![\w'-])")
+# What somebody is told to say, but not "I would say TRUE".
+_TOLD = re.compile(
+    r"(?<!\bi)(?<!'d)(?<!would) (?:say|output|reply|respond|return|answer)(?: with)? $",
+    re.IGNORECASE,
+)
 _PREDICATE = re.compile(
-    r"\b(?:reply|response|answer|it|this|that|statement|claim)(?: is|'s) "
-    r"(?P<word>true|false|correct|incorrect)(?![\w'-])|"
-    r"\bi(?:'d| would)? say (?P<said>yes|no|true|false)(?![\w'-])",
+    r"\b(?:(?:it|this|that|statement|claim)(?: is|'s) (?P<word>true|false)"
+    r"|(?:reply|response|answer|it|this|that)(?: is|'s) (?P<right>correct|incorrect)"
+    r"|i(?:'d| would)? say (?P<said>yes|no|true|false))(?![\w'-])",
     re.IGNORECASE,
 )
 
@@ -54,7 +61,7 @@ def read_true_false(text: str) -> bool | None:
         The verdict, or None where there is none to be read.
     """
     if is_structured(text):
-        return truth_of(value_of(read_json(text) or {}, _NAMES))
+        return truth_of(value_of(read_json(text) or {}, *_NAMES))
     text = bare(text)
     if not text:
         return None
@@ -110,12 +117,12 @@ def _meant(said: re.Match[str]) -> bool | None:
 
 
 def _only(text: str) -> list[bool | None]:
-    found = [*_SHOUTED.finditer(text), *_PREDICATE.finditer(text)]
-    claims = [
-        None
-        if negated(m) or _OPEN.match(text, m.end()) or _OTHERS.search(before(m))
-        else _VALUES[(m["word"] or m.groupdict().get("said") or "").lower()]
-        for m in found
-        if m["word"] is None or m["word"].isupper() or _ENDS.match(text, m.end())
-    ]
-    return [one(claims)] if claims else []
+    claims: list[bool | None] = []
+    for found in (*_SHOUTED.finditer(text), *_PREDICATE.finditer(text)):
+        word = found[found.lastgroup or "word"]
+        if not word.isupper() and not _ENDS.match(text, found.end()):
+            continue  # "the true colour", "it is true that"
+        doubtful = negated(found) or _OPEN.match(text, found.end())
+        others = _OTHERS.search(before(found)) or _TOLD.search(before(found))
+        claims.append(None if doubtful or others else _VALUES[word.lower()])
+    return claims

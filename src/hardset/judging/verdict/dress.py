@@ -15,7 +15,7 @@ _CLOSING = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]|◁/t
 _CHANNEL, _FINAL = "<|channel|>", "<|channel|>final<|message|>"
 _HTML = frozenset("code span strong table thead tbody small".split())
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]{3,30})>")
-_QUOTES = re.compile("[\"*`\u20e3]|(?<!\\w)'|'(?!\\w)")
+_QUOTES = re.compile("[\"*`$\u20e3]|(?<!\\w)'|'(?!\\w)")
 _FRACTIONS = str.maketrans(dict.fromkeys("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", ".5") | dict.fromkeys("⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
@@ -37,7 +37,7 @@ def bare(text: str) -> str:
     length of the text, and so is every pattern that meets no run of spaces.
     """
     text = _TAG.sub(_unwrapped, spoken(text).translate(_FRACTIONS))
-    text = _QUOTES.sub("", tidy(text))
+    text = _QUOTES.sub("", tidy(text)).replace("→", "->")
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return "\n".join(line for line in lines if line)
 

@@ -8,9 +8,11 @@ from typing import Any
 from hardset.judging.verdict.dress import bare, before, first, negated
 from hardset.judging.verdict.structured import is_structured, read_json, value_of
 
-_NAMES = frozenset(
-    "score rating grade mark points verdict value answer result rationality".split()
-) | {"final score", "final rating", "final grade", "overall score", "final answer"}
+_NAMES = (
+    frozenset(("final score", "final rating", "final grade", "overall score")),
+    frozenset(("score", "rating", "grade", "mark", "points")),
+    frozenset("verdict value answer result rationality".split()) | {"final answer"},
+)
 _DIGITS = {
     word: n
     for n, word in enumerate("zero one two three four five six seven eight nine ten".split())
@@ -19,15 +21,17 @@ _WORD = rf"\b(?:{'|'.join(_DIGITS)})\b(?!-)"
 _WHOLE = rf"(?:\d{{1,4}}(?!\d)|{_WORD})"
 _BAD = "‡"
 """Stands for what is no single number: a range."""
-_NUMBER = rf"(?:{_BAD}|(?<![\w.,/+-])[-+]?\d+(?:[.,]\d+)*(?!\w)|{_WORD})"
+_NUMBER = rf"(?:{_BAD}|(?<![\w.,/+-])[-+]?\d+(?:[.,]\d+)*(?!\w|-[a-z])|{_WORD})"
 _VALUE = (
     rf"(?P<n>{_NUMBER})(?P<percent> ?(?:%|per ?cent\b))?"
     rf"(?: ?\(?(?:/| ?\bout of|\bof) ?(?P<of>{_WHOLE})\)?(?![.,]?\d))?"
-    r"(?P<odd>[+?~]| ?(?:or|and) (?:higher|lower|more|less|above|below|so|better|worse)\b)?"
+    r"(?P<odd>[+?~]| ?[,&] ?(?=\d)"
+    r"| ?(?:or|and) (?:higher|lower|more|less|above|below|so|better|worse)\b)?"
 )
 _ASIDE = r"(?: ?\([^()\n]{0,40}\))?"
 _RANGE = re.compile(
-    rf"(?P<scale>\b(?:scale|range)\b[^\n\d]{{0,20}}?)?[\[(]?(?<![\w./,])(?P<a>{_WHOLE}){_ASIDE}"
+    rf"(?P<scale>(?:\bon (?:a|the) )?\b(?:scale|range)\b[^\n\d]{{0,20}}?)?"
+    rf"[\[(]?(?<![\w./,])(?P<a>{_WHOLE}){_ASIDE}"
     rf" ?(?:-|–|\bto\b|\bthrough\b|\buntil\b|\band\b|\bor\b|\.\.\.?) ?(?P<b>{_WHOLE}){_ASIDE}[\])]?"
     r"(?![\w]|[.,]\d)",
     re.IGNORECASE,
@@ -50,6 +54,7 @@ _SAID = re.compile(
     rf"(?:an? )?(?:(?:solid|clear|strong|firm|full|perfect|low|high) )?[\[({{]{{0,2}}{_VALUE}",
     re.IGNORECASE,
 )
+_GIVING = frozenset(("give", "giving", "gave", "assign", "award", "go with", "settle on", "rate"))
 _EARNED = re.compile(
     r"\b(?:(?:deserves?|earns?|merits?|warrants?|receives?|gets?)(?: only)? an?|"
     r"i(?:'d| would)? say(?: it's| it is| this is)?(?: an?)?|my (?:answer|verdict) is)"
@@ -59,7 +64,8 @@ _EARNED = re.compile(
 _RATIO = re.compile(_VALUE, re.IGNORECASE)
 _FULL = re.compile(
     r"(?:(?:my |the )?(?:final |overall )?(?:answer|verdict|result|judge?ment|evaluation|"
-    rf"assessment|final|overall|[a-z]{{0,12}} ?rationality) ?(?:is|[:=-]) ?)?[\[({{]{{0,2}}{_VALUE}"
+    r"assessment|final|overall|"
+    rf"[a-z]{{0,12}}[ -]?rationality) ?(?:is|[:=-]) ?)?[\[({{]{{0,2}}{_VALUE}"
     r"(?: ?(?:points?|stars?|marks?|分))?",
     re.IGNORECASE,
 )
@@ -84,7 +90,8 @@ _COUNTED = re.compile(
 _IF = re.compile(r"[)\]]? (?:if|had|were|unless|only if|would)\b", re.IGNORECASE)
 _BOUND = re.compile(
     r"(?:\b(?:at least|at most|less than|more than|than|below|above|under|over|about|nearly|almost|"
-    r"around|up to|approximately|maximum|minimum|point|step|criterion|image|figure|reason|rule))"
+    r"around|up to|short of|approximately|maximum|minimum|point|step|"
+    r"criterion|image|figure|reason|rule))"
     r" $",
     re.IGNORECASE,
 )
@@ -117,7 +124,7 @@ def read_grade(text: str, low: int, high: int) -> int | None:
         The grade, between `low` and `high`, or None where there is none to be read.
     """
     if is_structured(text):
-        return _within(_of_json(value_of(read_json(text) or {}, _NAMES)), low, high)
+        return _within(_of_json(value_of(read_json(text) or {}, *_NAMES), high), low, high)
     words = _off_the_scale(re.sub(r"(?<=\d) ?分", " ", bare(text)), low, high)
     if not words or _NONE.search(words):
         return None
@@ -167,7 +174,10 @@ def _finals(text: str, lines: list[str], high: int) -> list[int | None]:
 
 def _said(text: str, high: int) -> list[int | None]:
     claims: list[int | None] = []
-    anchors: list[int | None] = []
+    spoken_of: list[
+        int | None
+    ] = []  # "short of a score of 4", "Score 5: good": only if none is set
+    firmly = False
     for said in _SAID.finditer(text):
         if _OTHER_SCORE.search(before(said)):
             continue
@@ -178,8 +188,9 @@ def _said(text: str, high: int) -> list[int | None]:
             continue
         of_many = _COUNTED.match(text, said.end()) and said["of"]
         number = None if of_many else _number(said, high)
-        anchor = not firm and not said["gap"] and text[said.end() : said.end() + 1] in (":", ")")
-        (anchors if anchor else claims).append(number)
+        firmly |= firm
+        given = firm or said["label"].lower() in _GIVING
+        (claims if given else spoken_of).append(number)
     for earned in _EARNED.finditer(text):
         if _goes(earned) and not negated(earned) and not _IF.match(text, earned.end()):
             claims.append(_number(earned, high))
@@ -190,11 +201,11 @@ def _said(text: str, high: int) -> list[int | None]:
         free = not _COUNTED.match(text, ratio.end()) and not _BOUND.search(before(ratio))
         if on_scale and goes and free and not _IF.match(text, ratio.end()) and not negated(ratio):
             claims.append(_number(ratio, high))
-    return claims or anchors
+    return claims if firmly or not spoken_of else claims + spoken_of
 
 
 def _alone(lines: list[str], high: int) -> list[int | None]:
-    stripped = (line.lstrip(" ([{:").rstrip(" .!)]}:") for line in lines)
+    stripped = (line.lstrip(" ([{:,").rstrip(" .!)]}:") for line in lines)
     return [_number(m, high) for line in stripped if (m := _FULL.fullmatch(line))]
 
 
@@ -239,13 +250,14 @@ def _whole(text: str) -> int:
     return _DIGITS[text.lower()] if text.lower() in _DIGITS else int(text)
 
 
-def _of_json(value: Any) -> int | None:
+def _of_json(value: Any, high: int) -> int | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, float):
         return int(value) if value.is_integer() else None
     if isinstance(value, str):
-        return _whole_or_none(value.strip())
+        found = _FULL.fullmatch(" ".join(value.split()))
+        return _number(found, high) if found else None
     return value if isinstance(value, int) else None
 
 

@@ -7,10 +7,10 @@ import re
 from hardset.judging.verdict.dress import bare, before, first, negated
 from hardset.judging.verdict.structured import is_structured, read_json, value_of
 
-_NAMES = frozenset("grade letter answer verdict choice option category label grid".split()) | {
-    "final grade",
-    "final answer",
-}
+_NAMES = (
+    frozenset(("final grade", "grade", "verdict", "letter", "grid")),
+    frozenset(("final answer", "answer", "choice", "option", "category", "label")),
+)
 _LABEL = (
     r"(?i:grid|grade|answer|verdict|choice|option|category|label|class|letter|rating|score|"
     r"judge?ment|decision|selection|result)"
@@ -28,7 +28,7 @@ _BOXED = re.compile(r"\\f?boxed ?\{ ?\(?(?P<letter>[A-Z])\)? ?\}|\[\[ ?(?P<inner
 _ALONE = re.compile(r"[(\[{]?(?P<letter>[A-Z])[)\]}]?[.!:]?")
 _LEAD = re.compile(r"(?:\((?P<inner>[A-Z])\)|(?P<letter>[A-Z])(?: -|[:.)]| \()) ?(?=\S)")
 # "C or D", "C/D", "C and D", "B+", "C?": left open, or another scale.
-_OPEN = re.compile(r"[)\]}]? ?(?:(?:or|and|/|,|-) ?\(?[A-Z]\b|[+?]|-(?=[ .,\n]|$))")
+_OPEN = re.compile(r"[)\]}]?(?: ?(?:or|and|/|,) ?\(?(?!I )[A-Z]\b| ?[+?]|-[A-Z]\b|-(?=[ .,\n]|$))")
 _ENDS = re.compile(r"$|\n|[)\]}.,:;!]| - | ?\(| (?:because|since|as it|given|for|overall|here)\b")
 
 
@@ -46,7 +46,7 @@ def read_letter(text: str, letters: str) -> str | None:
     """
     known = letters.upper()
     if is_structured(text):
-        value = value_of(read_json(text) or {}, _NAMES)
+        value = value_of(read_json(text) or {}, *_NAMES)
         said = value.strip().upper() if isinstance(value, str) else ""
         return said if len(said) == 1 and said in known else None
     text = bare(text)

@@ -68,17 +68,18 @@ def truth_of(value: Any) -> bool | None:
     return _TRUTHS.get(value.strip().lower()) if isinstance(value, str) else None
 
 
-def value_of(fields: Mapping[str, Any], names: frozenset[str]) -> Any:
+def value_of(fields: Mapping[str, Any], *names: frozenset[str]) -> Any:
     """Return the value that is the verdict: of the one key so named, or the one key not a reason.
 
     Args:
         fields: of the object.
-        names: what the key may be called, in lower case, with spaces between its words.
+        names: what the key may be called, in lower case, with spaces between its words; the first
+            set of which there is one decides.
     """
     keys = {key: re.sub(r"[\s_-]+", " ", key).strip().lower() for key in fields}
-    named = [key for key, name in keys.items() if name in names]
-    if not named:
-        named = [key for key, name in keys.items() if name not in _REASONS]
+    groups = [[key for key, name in keys.items() if name in known] for known in names]
+    groups.append([key for key, name in keys.items() if name not in _REASONS])
+    named = next((group for group in groups if group), [])
     if len({repr(fields[key]) for key in named}) != 1:
         return None
     return fields[named[0]]
