@@ -253,7 +253,7 @@ def judge_says(prompt: str) -> str:
         return "TRUE"
     reply = fenced("reply", prompt)
     if '"score"' in prompt:
-        return '{"reason": "As I see it.", "score": %d}' % GRADES[reply]
+        return json.dumps({"reason": "As I see it.", "score": GRADES[reply]})
     if "reference answer" in prompt:
         return "TRUE" if (fenced("reference", prompt), reply) == ("3", REPLIES["dogs"]) else "FALSE"
     return "FALSE" if reply in REFUSALS else "TRUE"  # TRUE: it gives a concrete answer
