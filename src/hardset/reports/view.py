@@ -69,13 +69,13 @@ def headline(runs: Sequence[RunView]) -> list[Figure]:
     for name in leading(runs):
         found = [line for (metric, cut, _), line in lines.items() if metric == name and not cut]
         marks = [
-            _mark(metric, runs, i)
+            mark(metric, runs, i)
             for i in range(len(runs))
             for line in found
             if (metric := line[i]) and not metric.unit  # a track is for shares of 1
         ]
         if marks:
-            figures.append(_figure(found, [("", marks)]))
+            figures.append(figure(found, [("", marks)]))
     return figures
 
 
@@ -94,7 +94,7 @@ def by_cut(runs: Sequence[RunView]) -> list[tuple[str, list[Figure]]]:
                 and reading == runs[0].readings[0]
             ]
             if found and not any(metric and metric.unit for line in found for metric in line):
-                figures.append(_figure(found, [_group(line, runs, cut) for line in found]))
+                figures.append(figure(found, [_group(line, runs, cut) for line in found]))
         if figures:
             sections.append((cut, figures))
     return sections
@@ -188,18 +188,20 @@ def _group(
     """Make one slice's marks; with a single run the slice itself is the mark's label."""
     name = next(metric for metric in line if metric).cut[cut]
     if len(runs) == 1:
-        return "", [_mark(metric, runs, 0, label=name) for metric in line if metric]
-    return name, [_mark(metric, runs, i) for i, metric in enumerate(line) if metric]
+        return "", [mark(metric, runs, 0, label=name) for metric in line if metric]
+    return name, [mark(metric, runs, i) for i, metric in enumerate(line) if metric]
 
 
-def _figure(
+def figure(
     found: Sequence[Sequence[Metric | None]], groups: Sequence[tuple[str, Sequence[Mark]]]
 ) -> Figure:
+    """Make a figure of marks in groups; what it is of is what the metrics say they are."""
     first = next(metric for line in found for metric in line if metric)
     return Figure(first.name, first.about, first.better == "lower", groups)
 
 
-def _mark(metric: Metric, runs: Sequence[RunView], run: int, label: str = "") -> Mark:
+def mark(metric: Metric, runs: Sequence[RunView], run: int, label: str = "") -> Mark:
+    """Make the mark of a metric of the run at a position; by itself it is named as the model."""
     first = metric.reading == runs[run].readings[0]
     drawn = metric.value is not None
     return Mark(
