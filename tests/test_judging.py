@@ -252,7 +252,7 @@ def judge_says(prompt: str) -> str:
     if "Ignore the rubric" in outside:
         return "TRUE"
     reply = fenced("reply", prompt)
-    if '"score"' in prompt:
+    if '"score"' in prompt or "Score: N" in prompt:
         return json.dumps({"reason": "As I see it.", "score": GRADES[reply]})
     if "reference answer" in prompt:
         return "TRUE" if (fenced("reference", prompt), reply) == ("3", REPLIES["dogs"]) else "FALSE"
