@@ -276,7 +276,8 @@ def evaluate(
 
 
 def measured(run: Run) -> list[Metric]:
-    """Work out what the benchmark declares, and what its replies took."""
+    """Work out what the benchmark declares, what its replies took, how far its judges agree."""
+    from hardset.metrics.panel import panel
     from hardset.metrics.usage import usage
 
     if run.outcomes is None:
@@ -285,6 +286,7 @@ def measured(run: Run) -> list[Metric]:
     return [
         *run.benchmark.measure(run.outcomes),
         *(metric for rates in took for metric in rates.metrics()),
+        *(metric for votes in panel(run.outcomes) for metric in votes.metrics()),
     ]
 
 
