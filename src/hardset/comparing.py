@@ -343,7 +343,7 @@ def _notices(runs: Sequence[Finished], versus: Sequence[Versus]) -> list[str]:
     revisions = list(dict.fromkeys(str(run.manifest["revision"]) for run in runs))
     if len(revisions) > 1:
         said.append(f"the runs are on different revisions of the data: {'; '.join(revisions)}")
-    told = [run.manifest.get("notices") for run in runs]
+    told = [run.manifest.get(part) for part in ("overlaps", "notices") for run in runs]
     said += [str(one) for notices in told if isinstance(notices, list) for one in notices]
     return list(dict.fromkeys(said))
 

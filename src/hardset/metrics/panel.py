@@ -67,8 +67,7 @@ class PanelMetrics:
                 found += self._of_two(a, b, draws, seed)
         if votes.cascade:
             found += self._cascade(draws, seed)
-        if votes.key in (REFUSED, MATCHES) and votes.scale == "binary":
-            found += self._rules(draws, seed)
+        found += self._rules(draws, seed)
         return found
 
     def _of_panel(self, draws: int, seed: int) -> Iterator[Metric]:
@@ -153,7 +152,7 @@ class PanelMetrics:
         if (level := self._level("vote")) is not None:
             ratios.append(level)
         frame = {"there": there, "asked": asked, "vote": vote}
-        if len(self.votes.judges) > 1:
+        if len(self.votes.judges) > (1 if self.votes.scale == "graded" else 2):  # two but tie
             apart, counted, about = self._outvoted(vote)
             frame |= {"apart": apart, "counted": counted}
             ratios.append(
@@ -214,13 +213,9 @@ class PanelMetrics:
 
     def _rules(self, draws: int, seed: int) -> Iterator[Metric]:
         """Hold the rules' own reading of each row against the panel's verdict."""
-        state = self.outcomes["state"]
-        said = state == State.ABSTAINED.value
-        if self.votes.key == MATCHES:
-            said = (state == State.ANSWERED.value) & self.outcomes[columns("")[1]]
-        rules = said.fill_null(False).cast(pl.Float64).to_numpy()[self.votes.rows]
-        decided = self.votes.by == RULE  # there the verdict is the rules' own
-        panel = np.where(decided, self.votes.majority, self.votes.verdict)
+        rules, panel = rules_say(self.outcomes, self.votes), self.votes.panel
+        if rules is None:
+            return
         about = (
             "rows where the rules' reading and the panel's verdict are the same / rows with both"
         )
@@ -312,6 +307,22 @@ def panel(outcomes: pl.DataFrame) -> Iterator[PanelMetrics]:
     """
     for votes in read_votes(outcomes):
         yield PanelMetrics(outcomes=outcomes, votes=votes)
+
+
+def rules_say(outcomes: pl.DataFrame, votes: Votes) -> Floats | None:
+    """Give the rules' own reading of what a key asks, (units,), 0 or 1; None of other keys.
+
+    A reply refuses where its state is abstained, and matches the reference where it is answered
+    and right.
+    """
+    if votes.scale != "binary" or votes.key not in (REFUSED, MATCHES):
+        return None
+    state = outcomes["state"]
+    said = state == State.ABSTAINED.value
+    if votes.key == MATCHES:
+        said = (state == State.ANSWERED.value) & outcomes[columns("")[1]]
+    found: Floats = said.fill_null(False).cast(pl.Float64).to_numpy()[votes.rows]
+    return found
 
 
 def _share(

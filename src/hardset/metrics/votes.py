@@ -86,6 +86,13 @@ class Votes:
         twice = 2 * np.where(self.given, self.votes, 0).sum(axis=1)
         return np.where(twice > said, 1.0, np.where(twice < said, 0.0, np.nan))
 
+    @property
+    def panel(self) -> Floats:
+        """What the panel itself says, (units,): where a rule decided, what the votes come to."""
+        if self.scale != "binary":
+            return self.verdict
+        return np.where(self.by == RULE, self.majority, self.verdict)
+
     def shown(self, value: float) -> str:
         """Write a vote as people do: TRUE, 4, B; "no vote" for NaN."""
         if np.isnan(value):

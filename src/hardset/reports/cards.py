@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from hardset.metrics.votes import judges, keys
 from hardset.records import Item
 from hardset.reports.runs import RunView, Shown, cuts
 from hardset.reports.text import clip, visible
@@ -31,6 +32,16 @@ class OtherReading:
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """What judges made of a reply: the panel's word, how it came about, each one's vote."""
+
+    key: str
+    said: str
+    how: str
+    votes: Sequence[tuple[str, str]]  # where they are not all the same
+
+
+@dataclass(frozen=True)
 class Answer:
     """One model's reply to an item, and how it was read."""
 
@@ -47,6 +58,7 @@ class Answer:
     opening: str  # both ends of a text too long to stand unfolded; else empty
     length: int
     others: Sequence[OtherReading]
+    verdicts: Sequence[Verdict]
     repeats: int
     repeats_right: int
 
@@ -120,9 +132,29 @@ def _answer(run: RunView, model: int, rows: Sequence[Row]) -> Answer:
             for name in run.readings[1:]
             if row.get(f"{name}_state")
         ],
+        verdicts=_verdicts(row),
         repeats=len(rows),
         repeats_right=sum(bool(one["right"]) for one in rows),
     )
+
+
+def _verdicts(row: Row) -> list[Verdict]:
+    """Write out what judges were asked about a reply, and said."""
+    found = []
+    for key in keys(list(row)):
+        if not (how := row[f"panel_{key}"]):
+            continue  # not due
+        votes = [(judge, _said(row[f"vote_{key}@{judge}"])) for judge in judges(list(row), key)]
+        same = len({said for _, said in votes}) == 1
+        said = _said(row[f"verdict_{key}"], "no verdict")
+        found.append(Verdict(key, said, how, [] if same else votes))
+    return found
+
+
+def _said(vote: Any, none: str = "no vote") -> str:
+    if vote is None:
+        return none
+    return str(vote).upper() if isinstance(vote, bool | str) else f"{vote:.3g}"
 
 
 def _card(shown: Shown, answers: Sequence[Answer], values: Mapping[str, str]) -> Card:

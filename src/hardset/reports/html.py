@@ -68,7 +68,7 @@ def render(runs: Sequence[RunView], sample: Sequence[Shown] = ()) -> str:
     laid_out = cards(runs, sample)
     conditions, differing = view.conditions(runs)
     return environment().get_template("report.html").render(
-        style=Markup(template_text("report.css")),
+        style=Markup(template_text("report.css") + template_text("judges.css")),
         script=Markup(script),
         script_hash=digest,
         runs=runs,
@@ -76,6 +76,7 @@ def render(runs: Sequence[RunView], sample: Sequence[Shown] = ()) -> str:
         conditions=conditions,
         differing=differing,
         items=max(run.outcomes["index"].n_unique() for run in runs),
+        overlaps=view.overlaps(runs),
         notices=view.notices(runs),
         headline=view.headline(runs),
         states=view.states(runs),

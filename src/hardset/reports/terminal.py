@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hardset.metrics.agreement import AC1, ALPHA, COHEN, FLEISS, RAW
+from hardset.metrics.panel import COVERAGE
 from hardset.records import Metric
 from hardset.reports.numbers import fraction, interval, percent
 from hardset.reports.runs import RunView, cuts, how_asked, leading, side_by_side, told_apart
@@ -56,6 +58,7 @@ def tables(
     for start in range(0, len(runs), fit):
         some = runs[start : start + fit]
         made += [headline_table(some, encoding, width), states_table(some, encoding)]
+        made += [table for run in some if (table := judges_table(run, len(runs) > 1, encoding))]
         for cut in cuts(some) if by_cut else ():
             if any(tuple(metric.cut) == (cut,) for run in some for metric in run.metrics):
                 made.append(cut_table(some, cut, encoding, width))
@@ -102,6 +105,38 @@ def states_table(runs: Sequence[RunView], encoding: str = "utf-8") -> Table:
     table.add_section()
     table.add_row("all", *(str(sum(run.states.values())) for run in runs))
     return table
+
+
+def judges_table(run: RunView, several: bool, encoding: str = "utf-8") -> Table | None:
+    """Tabulate how far a run's judges agree on each verdict; None where there are none."""
+    of_key: dict[str, dict[str, Metric]] = {}
+    for metric in run.metrics:
+        if list(metric.cut) == ["verdict"]:
+            of_key.setdefault(metric.cut["verdict"], {})[metric.name] = metric
+    of_key = {key: found for key, found in of_key.items() if COVERAGE in found}
+    if not of_key:
+        return None
+    table = _table(_plain(f"Judges of {run.model}" if several else "Judges", encoding))
+    table.add_column("verdict")
+    for heading in ("given", "agreement", "kappa", "alpha", "AC1"):
+        table.add_column(heading, justify="right")
+    for key, found in of_key.items():
+        kappa = found.get(COHEN) or found.get(FLEISS)
+        alphas = [metric for name, metric in found.items() if name.startswith(ALPHA)]
+        coefficients = (found.get(RAW), kappa, alphas[-1] if alphas else None, found.get(AC1))
+        cells = [_agreement(metric) for metric in coefficients]
+        table.add_row(_plain(key, encoding), fraction(found[COVERAGE]), *cells)
+    if not any(RAW in found for found in of_key.values()):
+        table.caption = _plain("one judge: no agreement to measure", encoding)
+    return table
+
+
+def _agreement(metric: Metric | None) -> str:
+    """Write a coefficient over its interval."""
+    if metric is None:
+        return "-"
+    value = percent(metric.value, metric.unit)
+    return f"{value}\n{between}" if (between := interval(metric)) else value
 
 
 def _metric_table(

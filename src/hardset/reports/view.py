@@ -124,9 +124,16 @@ def conditions(runs: Sequence[RunView]) -> tuple[list[str], list[str]]:
     return [], [", ".join(said) or "as usual" for said in each]
 
 
+def overlaps(runs: Sequence[RunView]) -> list[str]:
+    """Say once what the reader must know of who judges whom before anything else."""
+    every = (run.manifest.get("overlaps") or () for run in runs)
+    return list(dict.fromkeys(str(one) for found in every for one in found))
+
+
 def notices(runs: Sequence[RunView]) -> list[str]:
     """Say once what the benchmarks say of their data, and which runs lack replies and why."""
-    said = [notice for run in runs for notice in run.notices]
+    first = overlaps(runs)
+    said = [notice for run in runs for notice in run.notices if notice not in first]
     for run in runs:
         stop = run.manifest.get("stopped")
         failed = sum(run.states.get(state.value, 0) for state in State if state.failed)

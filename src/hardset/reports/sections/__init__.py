@@ -14,7 +14,7 @@ from typing import Any
 
 from hardset.reports.runs import RunView, Shown
 
-NAMES: tuple[str, ...] = ("radar", "pairs", "steps", "repeats", "confidence", "spent")
+NAMES: tuple[str, ...] = ("radar", "pairs", "steps", "repeats", "confidence", "judges", "spent")
 """The modules, in the order of the page."""
 
 
