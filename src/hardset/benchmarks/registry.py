@@ -64,6 +64,25 @@ def options(name: str) -> dict[str, inspect.Parameter]:
     return dict(inspect.signature(load(name), eval_str=True).parameters)
 
 
+def wordings(name: str, asked: str) -> list[str]:
+    """Say which wordings of a benchmark's prompt are asked for: `all`, or some joined by commas.
+
+    Raises:
+        UsageError: it has one wording only, or none of that name.
+    """
+    option = options(name).get("prompt")
+    known = get_args(option.annotation) if option is not None else ()
+    if not known:
+        raise UsageError(f"{name} has one wording of its prompt only: leave --prompts out")
+    picked = list(known) if asked == "all" else [one.strip() for one in asked.split(",")]
+    wrong = next((one for one in picked if one not in known), None)
+    if wrong is not None or len(set(picked)) < len(picked):
+        raise UsageError(
+            f"--prompts takes `all`, or some of {', '.join(known)}, each once, not {asked!r}"
+        )
+    return picked
+
+
 def describe() -> list[tuple[str, str]]:
     """Return (name, title and what it is) of every benchmark; one that does not load says so."""
     rows = []

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Group, Parameter
 
@@ -22,6 +23,12 @@ from hardset.cli.status import FAILED_ROWS, INTERRUPTED, STOPPED, resume_command
 from hardset.errors import UsageError
 from hardset.records import MOST_REPEATS
 from hardset.streams import nobody_listening, tell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from hardset.reports.compared import Compared
+    from hardset.run import Run
 
 _DATA = Group("What to ask", sort_key=1)
 _MODEL = Group("The model", sort_key=2)
@@ -41,6 +48,7 @@ def run(
     option: Annotated[
         list[str] | None, Parameter(name=["--option", "-o"], group=_DATA, negative="")
     ] = None,
+    prompts: Annotated[str | None, Parameter(group=_DATA)] = None,
     limit: Annotated[int | None, Parameter(group=_DATA)] = None,
     repeats: Annotated[int, Parameter(group=_DATA)] = 1,
     blind: Annotated[bool, Parameter(group=_DATA, negative="")] = False,
@@ -92,6 +100,9 @@ def run(
         The folder its image paths start from.
     option
         `key=value` for an option of this benchmark (`hardset list BENCHMARK` shows them).
+    prompts
+        Ask in several wordings: `all`, or some of the values of the option `prompt`, joined by
+        commas. Each is a line of its own, and the others are held against the first, item by item.
     limit
         Ask only the first so many items.
     repeats
@@ -139,7 +150,7 @@ def run(
     from hardset.ask import Budget, Limits
     from hardset.benchmarks import registry
     from hardset.models import make_model
-    from hardset.reports import progress, terminal
+    from hardset.reports import comparison_tables, progress, terminal
     from hardset.reports.folder import make_usable
     from hardset.reports.text import visible
     from hardset.run import Settings, able, evaluate, write_report
@@ -155,7 +166,16 @@ def run(
     options = options_of(option, data=data, images=images)
     if blind and "blind" in registry.options(benchmark):
         options["blind"] = True
-    declared = registry.make(benchmark, **options)
+    if prompts is None:
+        worded = [registry.make(benchmark, **options)]
+    elif "prompt" in options:
+        raise UsageError("give either --prompts or the option prompt, not both")
+    else:
+        worded = [
+            registry.make(benchmark, **options, prompt=one)
+            for one in registry.wordings(benchmark, prompts)
+        ]
+    declared = worded[0]
     settings = Settings(
         limit=None if limit is None else min(limit, sys.maxsize),
         blind=blind,
@@ -194,11 +214,12 @@ def run(
     if report is not None:
         replaceable(report)
     finished = []
-    for each, line in ((each, line) for each in models for line in lines):
-        with progress.bar(f"{benchmark} on {each.name}") as show:
-            judged = show.titled(f"{' and '.join(judges.judge)} on {each.name}")
+    for each, asked, line in itertools.product(models, worded, lines):
+        title = f"{each.name}, {asked.given['prompt']}" if prompts else each.name
+        with progress.bar(f"{benchmark} on {title}") as show:
+            judged = show.titled(f"{' and '.join(judges.judge)} on {title}")
             done = evaluate(
-                declared,
+                asked,
                 each,
                 line,
                 judge=panel,
@@ -216,6 +237,10 @@ def run(
         terminal.show([done.view() for done in finished], by_cut=cuts)
         if not cuts:
             print(f"By {', '.join(declared.cuts)}: in the report, or with --cuts.")
+        for compared, page in _paired(finished, len(worded), report):
+            comparison_tables.show(compared, by_cut=cuts)
+            if page is not None:
+                print(f"wordings compared: {page}")
         for done in finished:
             print(visible(f"{done.model}: {done.folder}"))
         if report is not None:
@@ -225,3 +250,29 @@ def run(
         for done in finished:
             say_what_failed(done)
     return FAILED_ROWS if any(done.failed or done.unjudged for done in finished) else 0
+
+
+def _paired(
+    finished: Sequence[Run], wordings: int, report: Path | None
+) -> Iterator[tuple[Compared, Path | None]]:
+    """Hold each model's further wordings against its first, and write a page beside the report.
+
+    Runs stand model by model, wording by wording, line by line.
+    """
+    from hardset.comparing import compare, write_comparison
+
+    models = len({done.model for done in finished})
+    lines = len(finished) // (models * wordings)
+    if wordings == 1:
+        return
+    for first in range(0, len(finished), wordings * lines):
+        for line in range(lines):
+            some = finished[first + line : first + wordings * lines : lines]
+            compared = compare(*(done.folder for done in some if done.folder is not None))
+            page = None
+            if report is not None:
+                number = first // wordings + line + 1  # of the line, where there are several
+                ending = f"-prompts{'' if models * lines == 1 else f'-{number}'}.html"
+                page = report.with_name(report.stem + ending)
+                write_comparison(page, compared)
+            yield compared, page

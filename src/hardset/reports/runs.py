@@ -124,16 +124,24 @@ def sampled(run: RunView) -> str:
 
 
 def told_apart(runs: Sequence[RunView]) -> Sequence[RunView]:
-    """Name runs of one model by how they were sampled, where that differs: greedy and sampled."""
+    """Name runs of one model by what differs: how they were sampled, how the prompt was worded."""
     named = []
     for run in runs:
         same = [other for other in runs if other.model == run.model]
+        wording = _wording(run)
+        if len({_wording(other) for other in same}) > 1:
+            run = replace(run, model=f"{run.model}, {wording or 'the usual prompt'}")
+            same = [other for other in same if _wording(other) == wording]
         if len({sampled(other) for other in same}) > 1:
             warm = [other for other in same if not _greedy(other)]
             how = "sampled" if len({sampled(other) for other in warm}) == 1 else sampled(run)
             run = replace(run, model=f"{run.model}, {'greedy' if _greedy(run) else how}")
         named.append(run)
     return named
+
+
+def _wording(run: RunView) -> str:
+    return str((run.manifest.get("options") or {}).get("prompt", ""))
 
 
 def cuts(runs: Sequence[RunView]) -> list[str]:
