@@ -1,7 +1,7 @@
 """The figures of the README's table: ratios in one run on one machine, measured, not expected.
 
-usage: python bench/all.py [text] [images] [memory] [import] [kill] [metrics] [coverage]   (all, if
-none named)
+usage: python bench/all.py [text] [images] [memory] [import] [kill] [metrics] [coverage] [panel]
+(all, if none named)
 
 Nothing here is asserted: it prints a markdown table. Each ratio is the median of rounds in which
 the two sides take turns, as whole processes, with CPU and peak memory from the system's accounts.
@@ -193,9 +193,23 @@ def held(_):
         )
 
 
+def judged(_):
+    """9: the same of a panel's agreement and of corrected rates; bench/panel.py prints it all."""
+    import panel
+
+    for one in panel.simulate():
+        share, low, high = one.share
+        labels = f", {one.labels} labels" if one.labels else ""
+        yield (
+            f"the 95 % interval of {one.metric} holds the truth ({one.rows:,} rows{labels})",
+            f"{100 * share:.1f} % ({100 * low:.1f} to {100 * high:.1f})",
+            "93 % or more",
+        )
+
+
 FIGURES = {
     "text": text, "images": images, "memory": memory, "import": start, "kill": kill,
-    "metrics": metrics, "coverage": held,
+    "metrics": metrics, "coverage": held, "panel": judged,
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations
+from multiprocessing import get_context
 from statistics import NormalDist
 
 import numpy as np
@@ -187,7 +188,7 @@ def several(task):
 def simulate(sizes=ROWS, sets=SETS):
     """Yield the coverage of each interval at each size."""
     known, part = truths(), 50
-    with ProcessPoolExecutor() as pool:
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:  # polars has threads
         for rows in sizes:
             tasks = [(rows, part, seed) for seed in range(sets // part)]
             ends = {}

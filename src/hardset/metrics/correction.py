@@ -84,7 +84,8 @@ def prediction_powered(
         strata: (rows,), within which the labelled rows were drawn at random. None: one stratum.
         clusters: (rows,), labels of rows that stand or fall together. None: none do.
         flipped: top and bottom as they were with every (binary) verdict turned round: what an
-            error that the labels do not show would do. None: the worst of what occurs.
+            error that the labels do not show would do. None: what those that they show do, and
+            one more the worst that could be.
 
     Returns:
         The corrected rate. Where strata have rows and no label, `about` says so: they are taken
@@ -276,14 +277,17 @@ class _Sample:
         Args:
             judge: (rows, 2), top and bottom.
             person: (labels, 2).
-            change: (rows, 2), what an error would do; None: the worst of what occurs.
+            change: (rows, 2), what an error would do; None: what the errors seen did,
+                and one more the worst of what occurs.
             value: the corrected ratio.
         """
         if change is None:
             kinds = np.unique(np.concatenate([judge, person]), axis=0)
             steps = (kinds[:, None] - kinds[None, :]).reshape(-1, 2)
-            worst = steps[np.argmax(np.abs(steps @ [1, -value]))]
-            found: Floats = 2 * self.one_error() * np.outer(worst, worst)
+            seen = person - judge[self.rows]
+            seen = seen[np.abs(seen).max(axis=1, initial=0) > 1e-12]
+            like = np.vstack([seen, steps[np.argmax(np.abs(steps @ [1, -value]))]])
+            found: Floats = 2 * self.one_error() * (like.T @ like) / len(like)
             return found
         share = np.bincount(self.stratum, minlength=len(self.sizes)) / len(self.rows)
         standing = np.append(self.sizes / self.taken, share @ (self.sizes / self.taken))
