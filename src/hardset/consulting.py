@@ -72,13 +72,16 @@ def roles_of(
     """
     from hardset.judging.roles import Roles
 
-    roles = Roles(
-        evaluated=(evaluated,),
-        judge=tuple(each.name for each in panel.judges) if panel else (),
-        generator=tuple(benchmark.roles.get("generator", ())),
-        verifier=tuple(benchmark.roles.get("verifier", ())),
-        said=dict(families),
-    )
+    filled = {
+        "evaluated": (evaluated,),
+        "judge": tuple(each.name for each in panel.judges) if panel else (),
+        "generator": tuple(benchmark.roles.get("generator", ())),
+        "verifier": tuple(benchmark.roles.get("verifier", ())),
+    }
+    everyone = {spec for specs in filled.values() for spec in specs}
+    # Of several models that are run one after the other, each has its own roles.
+    said = {spec: family for spec, family in families.items() if spec in everyone}
+    roles = Roles(**filled, said=said)
     return roles.manifest(), roles.check(allow)
 
 

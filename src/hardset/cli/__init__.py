@@ -21,6 +21,7 @@ from hardset.cli.listing import list_
 from hardset.cli.run import run
 from hardset.cli.score import score
 from hardset.cli.status import INTERRUPTED, KEPT, STOPPED, USAGE, resume_command
+from hardset.cli.validate import validate
 from hardset.errors import UsageError
 from hardset.streams import fall_silent, open_streams, tell
 
@@ -36,6 +37,7 @@ app.command(run)
 app.command(score)
 app.command(list_, name="list")
 app.command(compare)
+app.command(validate)
 app.command(fetch)
 app.command(doctor)
 

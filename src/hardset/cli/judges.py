@@ -144,6 +144,15 @@ class JudgeFlags:
         price = prices(self.judge_price[0]) if self.judge_price else None
         return replace(limits, budget=Budget.parse(self.judge_budget, price))
 
+    def see_families(self, evaluated: Sequence[str], panel: Panel | None) -> None:
+        """See that every model a family is said of is there."""
+        there = [*evaluated, *(each.name for each in panel.judges)] if panel else [*evaluated]
+        lost = next((spec for spec in self.families if spec not in there), None)
+        if lost is not None:
+            raise UsageError(
+                f"--family names {lost}, which is none of the models here: {', '.join(there)}"
+            )
+
     def _judges(self) -> list[Judge]:
         from hardset.judging import Judge
         from hardset.models import make_model

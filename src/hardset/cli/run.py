@@ -149,6 +149,7 @@ def run(
     """
     from hardset.ask import Budget, Limits
     from hardset.benchmarks import registry
+    from hardset.consulting import roles_of
     from hardset.models import make_model
     from hardset.reports import comparison_tables, progress, terminal
     from hardset.reports.folder import make_usable
@@ -210,6 +211,9 @@ def run(
             each.check()
     for each in models:
         able(each, settings)
+        for asked in worded:  # the last of many models must not fail on it after the first is paid
+            roles_of(asked, each.name, panel, settings.families, allow=settings.allow_overlap)
+    judges.see_families([each.name for each in models], panel)
     make_usable(runs)  # before anything is paid for
     if report is not None:
         replaceable(report)
