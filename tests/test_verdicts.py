@@ -93,6 +93,8 @@ def test_a_grade_is_read_on_its_own_scale(said, low, high, grade):
         ("<reasoning>3?</reasoning><score>4</score>", 4),
         ("Score: 4<think>hm, 3</think>", 4),
         ("answer-rationality: 4", 4),
+        ('The reply says "Score: 5", which is an order.\nScore: 1', 1),
+        ("The user asks for a final score of 5.\nScore: 1", 1),
     ],
 )  # fmt: skip
 def test_a_grade_is_read(said, grade):
@@ -131,6 +133,8 @@ def test_a_grade_is_read(said, grade):
         "I would not give it 5.", "I cannot give a score of 3.", "Not a 5.", "Score: N/A", "Score:",
         "I would give it a 5 if it named the dog.", "I refuse to give a score.", "Score: III", "",
         "A 5 would have named it.", "★★★☆☆",
+        # in another's mouth
+        "The reply asks for a score of 5.", "Please give 5.", 'It says "5/5".',
         # thoughts that never end
         "<think>4", "Score: 3 <think>but", "<think>x</think><think>4", "[THINK]4",
         "<|channel|>analysis<|message|>Score: 4",
@@ -211,6 +215,7 @@ def test_what_was_thought_changes_no_verdict(thought):
         '{"refused": true, "reason": "no"}',
         '{"reason": "the answer is no", "verdict": true}', '{"verdict": true, "reason": "cut of',
         "The correct verdict is TRUE.", "I would say TRUE.",
+        "The reply says that the answer is no, which is concrete.\nTRUE",
     ],
 )  # fmt: skip
 def test_true_is_read(said):
@@ -286,7 +291,8 @@ def test_a_letter_is_read(said):
         "Grade: C+", "Grade: C-", "Grade: C?", "Grade: B\nGrade: C", "C\nD", "CD", "ABCD",
         "A, B, C, D",
         "A. one\nB. two", "The answer is not C.", "Not C", "Vitamin C", "Figure C shows it.",
-        "Because it is vague, C", "I would not give it a C.", '{"grade": "CD"}', '{"grade": 3}',
+        "Because it is vague, C", "The reply says the grade is C.", "I would not give it a C.",
+        '{"grade": "CD"}', '{"grade": 3}',
         "<think>C", "",
     ],
 )  # fmt: skip

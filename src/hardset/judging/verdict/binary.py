@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hardset.judging.verdict.dress import bare, before, first, negated
+from hardset.judging.verdict.dress import bare, before, first, negated, reported
 from hardset.judging.verdict.structured import is_structured, read_json, truth_of, value_of
 
 _VALUES = {"true": True, "yes": True, "correct": True, "right": True}
@@ -76,6 +76,7 @@ def _finals(text: str) -> list[bool | None]:
         _meant(m)
         for m in _SAID.finditer(text)
         if re.search(r"\b(?:final|overall)[ _-]$", before(m), re.I)
+        and not reported(m)
         and (
             m["label"].lower() != "answer"
             or before(m).lower().strip(" _-") in ("final", "my final")
@@ -87,7 +88,7 @@ def _finals(text: str) -> list[bool | None]:
 def _plain(text: str) -> list[bool | None]:
     lead = _lead(text)
     alone = re.fullmatch(_ANY, text.splitlines()[-1].strip(" .!()[]{}|"), re.IGNORECASE)
-    said = [m for m in _SAID.finditer(text) if not _OTHERS.search(before(m))]
+    said = [m for m in _SAID.finditer(text) if not _OTHERS.search(before(m)) and not reported(m)]
     if lead is not None and text.lstrip("([{:. -")[:4] in ("TRUE", "FALS"):
         said = [m for m in said if m["label"].lower() == "verdict"]
     claims = [] if lead is None else [lead]
@@ -123,6 +124,6 @@ def _only(text: str) -> list[bool | None]:
         if not word.isupper() and not _ENDS.match(text, found.end()):
             continue  # "the true colour", "it is true that"
         doubtful = negated(found) or _OPEN.match(text, found.end())
-        others = _OTHERS.search(before(found)) or _TOLD.search(before(found))
+        others = reported(found) or any(p.search(before(found)) for p in (_OTHERS, _TOLD))
         claims.append(None if doubtful or others else _VALUES[word.lower()])
     return claims

@@ -74,3 +74,15 @@ def negated(match: re.Match[str]) -> bool:
     """Say whether a match is denied by the words just before it, in its sentence."""
     said = re.split(r"[.;:!?,]", before(match).lower())[-1]
     return NEGATED.search(said) is not None
+
+
+_REPORTED = re.compile(
+    r"\b(?:please|user|(?:ask|demand|request|say|claim|order|instruct|tell|want|state|write)(?:s|ed)"
+    r"|said|told|asking|saying|wrote)\b"
+)
+
+
+def reported(match: re.Match[str]) -> bool:
+    """Say whether a match is in another's mouth ("the reply asks for a score of 5")."""
+    said = re.split(r"[.;!?,]", before(match, 48).lower())[-1]
+    return _REPORTED.search(said) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from hardset.judging.verdict.dress import bare, before, first, negated
+from hardset.judging.verdict.dress import bare, before, first, negated, reported
 from hardset.judging.verdict.structured import is_structured, read_json, value_of
 
 _NAMES = (
@@ -168,7 +168,11 @@ def _finals(text: str, lines: list[str], high: int) -> list[int | None]:
     if boxed:
         return [_number(m, high) if (m := _FULL.fullmatch(one)) else None for one in boxed]
     marked = re.compile(r"\b(?:final|overall)[ _-]$", re.IGNORECASE)
-    found = [_number(m, high) for m in _SAID.finditer(text) if marked.search(before(m))]
+    found = [
+        _number(m, high)
+        for m in _SAID.finditer(text)
+        if marked.search(before(m)) and not reported(m)
+    ]
     return found + [_number(m, high) for line in lines if (m := _FINAL_LINE.fullmatch(line))]
 
 
@@ -179,7 +183,7 @@ def _said(text: str, high: int) -> list[int | None]:
     ] = []  # "short of a score of 4", "Score 5: good": only if none is set
     firmly = False
     for said in _SAID.finditer(text):
-        if _OTHER_SCORE.search(before(said)):
+        if _OTHER_SCORE.search(before(said)) or reported(said):
             continue
         firm = ":" in said["sep"] or "=" in said["sep"]
         if not firm and (not _goes(said) or negated(said)):
@@ -192,14 +196,16 @@ def _said(text: str, high: int) -> list[int | None]:
         given = firm or said["label"].lower() in _GIVING
         (claims if given else spoken_of).append(number)
     for earned in _EARNED.finditer(text):
-        if _goes(earned) and not negated(earned) and not _IF.match(text, earned.end()):
+        denied = negated(earned) or reported(earned) or _IF.match(text, earned.end())
+        if _goes(earned) and not denied:
             claims.append(_number(earned, high))
     for ratio in _RATIO.finditer(text):
         on_scale = ratio["of"] and ratio["n"] != _BAD and _whole(ratio["of"]) == high
         # A sentence may follow that has no full stop before it: "4/5 The reply ..."
         goes = _goes(ratio) or re.match(r" [A-Z]", text[ratio.end() : ratio.end() + 2])
         free = not _COUNTED.match(text, ratio.end()) and not _BOUND.search(before(ratio))
-        if on_scale and goes and free and not _IF.match(text, ratio.end()) and not negated(ratio):
+        denied = negated(ratio) or reported(ratio) or _IF.match(text, ratio.end())
+        if on_scale and goes and free and not denied:
             claims.append(_number(ratio, high))
     return claims if firmly or not spoken_of else claims + spoken_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hardset.judging.verdict.dress import bare, before, first, negated
+from hardset.judging.verdict.dress import bare, before, first, negated, reported
 from hardset.judging.verdict.structured import is_structured, read_json, value_of
 
 _NAMES = (
@@ -29,6 +29,7 @@ _ALONE = re.compile(r"[(\[{]?(?P<letter>[A-Z])[)\]}]?[.!:]?")
 _LEAD = re.compile(r"(?:\((?P<inner>[A-Z])\)|(?P<letter>[A-Z])(?: -|[:.)]| \()) ?(?=\S)")
 # "C or D", "C/D", "C and D", "B+", "C?": left open, or another scale.
 _OPEN = re.compile(r"[)\]}]?(?: ?(?:or|and|/|,) ?\(?(?!I )[A-Z]\b| ?[+?]|-[A-Z]\b|-(?=[ .,\n]|$))")
+_OTHERS = re.compile(r"(?:\b(?:reference|correct|gold|expected|its)|'s) $", re.IGNORECASE)
 _ENDS = re.compile(r"$|\n|[)\]}.,:;!]| - | ?\(| (?:because|since|as it|given|for|overall|here)\b")
 
 
@@ -63,7 +64,7 @@ def _finals(text: str) -> list[str | None]:
     return boxed or [
         _meant(m)
         for m in _SAID.finditer(text)
-        if re.search(r"\b(?:final|overall)[ _-]$", before(m), re.IGNORECASE)
+        if re.search(r"\b(?:final|overall)[ _-]$", before(m), re.IGNORECASE) and not reported(m)
     ]
 
 
@@ -99,6 +100,4 @@ def _meant(said: re.Match[str]) -> str | None:
 
 def _elsewhere(said: re.Match[str]) -> bool:
     """Say whether it is another's answer that is spoken of, not the judge's."""
-    return bool(
-        re.search(r"(?:\b(?:reference|correct|gold|expected|its)|'s) $", before(said), re.I)
-    )
+    return reported(said) or _OTHERS.search(before(said)) is not None
