@@ -118,7 +118,7 @@ def prediction_powered(
     spread = sample.covariance(apart) + sample.unseen(judge, person, other, value)
     every = np.concatenate([judge, person])
     share = bool((every[:, 0] >= 0).all() and (every[:, 0] <= every[:, 1] + 1e-9).all())
-    reach = student(LEVEL, max(1, len(sample.rows) - 1)) ** 2
+    reach = student(LEVEL, sample.freedom) ** 2
     t, b = whole
     if share:
         worth = _worth(judge, codes) * b / sums[1] if sums[1] > 0 else b
@@ -205,7 +205,7 @@ def rogan_gladen(
     single = sample.one_error()
     spread[[0, 1], [0, 1]] += single / yes**2, single / no**2
     above = raw + specificity - 1
-    reach = student(LEVEL, max(1, len(told) - 1)) ** 2
+    reach = student(LEVEL, sample.freedom) ** 2
     by_rows = reach * better**2 / _worth(both, codes)
     ends = _between(
         better**2 + by_rows - reach * (spread[0, 0] + spread[1, 1] + 2 * spread[0, 1]),
@@ -237,6 +237,16 @@ class _Sample:
         found: Floats = (self.sizes / self.taken)[self.stratum]
         return found
 
+    @property
+    def open(self) -> NDArray[np.bool_]:
+        """Whether a label stands for rows that have none themselves, (labels,)."""
+        return self.weights > 1 + 1e-9
+
+    @property
+    def freedom(self) -> int:
+        """Give the degrees of freedom: of the labels that leave something open, if there are."""
+        return max(1, (int(self.open.sum()) or len(self.rows)) - 1)
+
     def centred(self, values: Floats) -> tuple[Floats, Floats]:
         """Take each stratum's mean off its labels' values: the rest, and the means."""
         sums = [np.bincount(self.stratum, column, len(self.sizes)) for column in values.T]
@@ -267,9 +277,15 @@ class _Sample:
         return found
 
     def one_error(self) -> float:
-        """Give the variance that one error adds, on a label of the weight of a typical row."""
-        weight = float((self.weights**2).sum() / self.weights.sum())
-        return weight * max(weight - 1, 0.0)
+        """Give the variance that one error adds, on a label of a typical row's weight.
+
+        Strata that are labelled throughout leave no error unseen.
+        """
+        weights = self.weights[self.open]
+        if not len(weights):
+            return 0.0
+        weight = float((weights**2).sum() / weights.sum())
+        return weight * (weight - 1)
 
     def unseen(self, judge: Floats, person: Floats, change: Floats | None, value: float) -> Floats:
         """Give the covariance that two errors more would add to the sums, (2, 2).
@@ -292,12 +308,12 @@ class _Sample:
         share = np.bincount(self.stratum, minlength=len(self.sizes)) / len(self.rows)
         standing = np.append(self.sizes / self.taken, share @ (self.sizes / self.taken))
         weight = standing[self.every]  # a row without a stratum's label is as a typical label
-        size = ((change @ [1, -value]) ** 2).astype(np.float64)
+        size = np.where(weight > 1 + 1e-9, (change @ [1, -value]) ** 2, 0.0)
         if not size.sum() > 0:
             return np.zeros((2, 2))
         typical = float(weight @ size / size.sum())
         chance = 2 / (np.count_nonzero(size) / typical + 2)
-        bent = change * np.maximum(weight - 1, 0)[:, None]
+        bent = change * (weight - 1)[:, None] * (size > 0)[:, None]
         more: Floats = chance * (bent.T @ change)
         return more
 
