@@ -474,3 +474,14 @@ def test_a_judge_where_there_is_nothing_to_judge_is_said(tmp_path):
     done = command("run", "scenes", "-m", "local/scout", "--judge-key-env", "X", cwd=tmp_path)
     assert done.returncode == 2
     assert "go with a --judge" in done.stderr
+
+
+def test_rubrics_are_listed_and_shown_so_that_one_can_be_changed(tmp_path):
+    listed = command("list", cwd=tmp_path)
+    assert "Rubrics (--judge)" in listed.stdout
+    assert load("refused").about in listed.stdout
+    shown = command("list", "refused", cwd=tmp_path)
+    assert shown.stdout == (FOLDER / "refused.toml").read_text()
+    (tmp_path / "mine.toml").write_text(shown.stdout)
+    assert load(tmp_path / "mine.toml").ask == load("refused").ask
+    assert "refusal-rationality" in command("list", "hardbench", cwd=tmp_path).stdout

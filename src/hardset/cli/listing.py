@@ -4,28 +4,38 @@ from __future__ import annotations
 
 
 def list_(name: str | None = None, /) -> int:
-    """Show the benchmarks and models there are, or one benchmark's options and pictures.
+    """Show the benchmarks, models and rubrics there are, or one of them.
 
     Examples:
 
     - `hardset list`
     - `hardset list mmr`
+    - `hardset list refused > mine.toml` (a rubric, to be changed and given with --rubric)
 
     Parameters
     ----------
     name
-        A benchmark, to show its options, and the licence and origin of each of its pictures.
+        A benchmark, to show its options and rubrics, and the licence and origin of each of its
+        pictures; or a rubric, to show its file.
     """
     from hardset.benchmarks import registry
+    from hardset.judging.rubric import load, packaged
     from hardset.models.registry import describe
 
+    rubrics = packaged()
+    if name in rubrics:
+        print(rubrics[name].read_text(encoding="utf-8"), end="")
+        return 0
     if name is not None:
         _columns(f"Options of {name} (-o option=value)", registry.describe_options(name))
         if credits := registry.load(name).credits:
             _columns("Pictures", list(credits))
+        if asked := registry.load(name).rubrics:
+            _columns("Rubrics of --judge", [(each, load(each).about) for each in asked])
         return 0
     _columns("Benchmarks", registry.describe())
     _columns("Models (-m provider/model)", describe())
+    _columns("Rubrics (--judge)", [(each, load(each).about) for each in rubrics])
     return 0
 
 

@@ -112,6 +112,11 @@ class Rubric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         )
 
 
+def packaged() -> dict[str, Path]:
+    """Give the files of the rubrics that come with this package, by name."""
+    return {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
+
+
 def load(name: str | Path) -> Rubric:
     """Read a rubric: a packaged one by its name, or a TOML file.
 
@@ -122,8 +127,8 @@ def load(name: str | Path) -> Rubric:
     if path.suffix != ".toml":
         path = FOLDER / f"{name}.toml"
     if not path.is_file():
-        packaged = ", ".join(sorted(found.stem for found in FOLDER.glob("*.toml")))
-        raise UsageError(f"no rubric is called {name}; there are: {packaged}, or give a .toml file")
+        there = ", ".join(packaged())
+        raise UsageError(f"no rubric is called {name}; there are: {there}, or give a .toml file")
     try:
         content = path.read_bytes()
         fields = tomllib.loads(content.decode())
