@@ -199,7 +199,7 @@ def _sectors(slices: Sequence[Slice]) -> list[Sector]:
         large = int(2 * (end - start) > count)
         (x, y), (to_x, to_y) = _point(start, count, RADIUS), _point(end, count, RADIUS)
         path = f"M{CENTRE[0]:g},{CENTRE[1]:g}L{x},{y}A{RADIUS},{RADIUS},0,{large},1,{to_x},{to_y}Z"
-        at = _label((start + end) / 2, count, 34, 16)
+        at = _label((start + end) / 2, count, 34, 22)
         made.append(Sector(shift, path, i % 2 == 0, at))
     return made
 
