@@ -289,7 +289,7 @@ class PanelMetrics:
             numerator=(one.value or 0.0) * one.units,
             denominator=one.units,
             value=one.value,
-            low=one.low,
+            low=None if one.low is None else max(-1.0, one.low),
             high=one.high,
             method=why if one.value is None else one.method,
             clusters=len(np.unique(self.votes.clusters)),

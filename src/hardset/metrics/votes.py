@@ -26,8 +26,8 @@ Mask = NDArray[np.bool_]
 TIED = ("pair", "scene", "picture", "parent")
 """Columns whose equal values stand or fall together, where they are there."""
 RULE = "rule"
-CHECKS = {"again": "asked again", "turned": "in the opposite order"}
-"""How a judge is asked once more, and what to call it."""
+CHECKS = {"again": "asked again", "turned": "turned round"}
+"""How a judge is asked once more, and what to call it: as before, or in the opposite order."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,7 +49,7 @@ def line(name: str, metric: Metric) -> Line:
         name=name,
         about=metric.about,
         value=percent(metric.value, metric.unit),
-        detail=metric.method.removeprefix("undefined: ")
+        detail=metric.method.removeprefix("undefined: ") or "no row has two votes"
         if undefined
         else " · ".join(part for part in (interval(metric), of) if part),
         at=_place(metric.value),
@@ -68,8 +68,7 @@ def readings(votes: Votes, found: Mapping[str, Metric]) -> list[str]:
     said = []
     if len(votes.judges) == 1:
         said.append(
-            "One judge: there is no one to agree with. A second one, or --judge-check, would show "
-            "how steady it is."
+            "One judge: there is none to agree with. How steady it is, --judge-check shows."
         )
     raw = found.get(RAW)
     if raw is not None and raw.value is not None:
@@ -92,7 +91,8 @@ def _beyond_chance(votes: Votes, found: Mapping[str, Metric]) -> list[str]:
     if kappa is None:
         return []
     if kappa.value is None:
-        return [f"Kappa and alpha are {kappa.method}; AC1 is not."]
+        known = "; AC1 is not" if ac1 is not None and ac1.value is not None else ""
+        return [f"Kappa and alpha are {kappa.method}{known}."]
     said = []
     share = found.get(TRUE_SHARE)
     most = max(share.value, 1 - share.value) if share and share.value is not None else 0.0
@@ -100,7 +100,7 @@ def _beyond_chance(votes: Votes, found: Mapping[str, Metric]) -> list[str]:
         verdict = "TRUE" if share and (share.value or 0) > 0.5 else "FALSE"
         said.append(
             f"{percent(most)} of the verdicts are {verdict}. With so few of the other kind kappa "
-            "is low even where judges agree (its paradox): read AC1 beside it."
+            "and alpha are low even where judges agree (kappa's paradox): read AC1 beside them."
         )
     alpha = next((found[name] for name in reversed(_ALPHAS) if name in found), None)
     if alpha is not None and alpha.low is not None and alpha.high is not None:
@@ -126,9 +126,10 @@ def _by_length(votes: Votes, length: Metric) -> list[str]:
     what = "are graded higher" if more == "more" else "are graded lower"
     if votes.scale == "binary":
         what = f"get TRUE {more} often"
+    look = ": look for a judge that is unlike the others" if len(votes.judges) > 2 else ""
     return [
         f"Longer replies {what} (rank correlation {percent(length.value, length.unit)}). That is "
-        "no bias where length and truth go together: look for a judge that is unlike the others."
+        f"no bias where length and truth go together{look}."
     ]
 
 

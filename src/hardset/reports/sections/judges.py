@@ -225,8 +225,8 @@ def _table(votes: Votes, found: Found) -> tuple[list[str], list[tuple[str, Seque
         TRUE_SHARE: "says TRUE",
         MEAN_GRADE: "mean grade",
         OUTVOTED: "a point or more from the mean" if votes.scale == "graded" else "outvoted",
-        VERBOSITY: "with length",
-        **{f"changed when {how}": f"changed {how}" for how in CHECKS.values()},
+        VERBOSITY: "correlation with length",
+        **{name: name for name in (f"changed when {how}" for how in CHECKS.values())},
     }
     names = [n for n in wanted if any((n, judge) in found for judge in votes.judges)]
     rows: list[tuple[str, Sequence[Number]]] = [
