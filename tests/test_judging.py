@@ -173,6 +173,8 @@ def test_a_negated_verdict_is_the_opposite_of_what_the_judge_says():
         ("partial-answerability", "answered: TRUE", {".answered": 1}),  # and asked again
         ("matches-reference", '{"verdict": "perhaps"}', {}),
         ("matches-reference", '{"reason": "true"}', {}),
+        ("matches-reference", '{"answer": "TRUE"}', {"": 1}),  # no schema: JSON of its own
+        ("refused", '{"verdict": "FALSE"}', {"": 1}),
     ],
 )
 def test_a_verdict_in_any_form_is_read_off(name, said, votes):

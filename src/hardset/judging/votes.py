@@ -261,8 +261,8 @@ def prompts_of(
 def read_votes(rubric: Rubric, text: str) -> dict[str, int]:
     """Read a judge's reply: the votes by key, without those that cannot be read."""
     found = read_json(text) if text.lstrip()[:1] in ("{", "`") else None
-    if found is not None:
-        return _of_json(rubric, found)
+    if found is not None and len(held := _of_json(rubric, found)) == len(rubric.keys):
+        return held  # what a schema gives; other JSON is a reply in words
     read: Mapping[str, int | None]
     if rubric.parts:
         parts = read_parts(text, tuple(rubric.parts))
