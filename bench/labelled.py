@@ -6,7 +6,7 @@ Each reply goes through its benchmark's own `read`, as a user's would. Three rat
 share no item (see labelled_replies.md), with 95 % intervals over clusters of items:
 
 - refusal: the row ends abstained where the reply refuses, and not so where it does not;
-- choice: the letter, yes or no is the one that the reply commits to, or none where it does so to none;
+- choice: the letter, yes or no is the one that the reply commits to, none where there is none;
 - match: the answer counts as right where it means the same as the reference, and only there.
 
 Every miss is listed. --keep puts the figures into bench/labelled.json under a name ("before the

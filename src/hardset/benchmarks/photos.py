@@ -75,7 +75,7 @@ def _read(item: Item, text: str) -> Reading:
 
     question = item.question
     if item.form == "choice":
-        return reading.read_choice(text, item.choices)
+        return reading.read_choice(text, item.choices, item.question)
     if item.form == "braces":
         return reading.read_braces_lenient(text)
     if item.form == "yes_no":

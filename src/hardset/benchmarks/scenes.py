@@ -92,7 +92,7 @@ def _read_one(item: Item, text: str) -> Reading:
 
     question = item.question
     if item.form == "choice":
-        return reading.read_choice(text, item.choices)
+        return reading.read_choice(text, item.choices, item.question)
     if item.form == "braces":
         return reading.read_braces_lenient(text)
     if item.form == "yes_no":
@@ -108,7 +108,11 @@ def _read_one(item: Item, text: str) -> Reading:
 def _read_open(question: str, text: str) -> Reading:
     """Read the word that answers the question, or any other one short answer, which is wrong."""
     from hardset.reading import read_open, read_short
+    from hardset.reading.nothing import nothing_there
 
+    if nothing := nothing_there(text, question):
+        rule = "what is asked about is not there"
+        return Reading(state=State.ABSTAINED, rule=rule, evidence=nothing[:200])
     able = answers_to(question)
     answer = read_open(text, able, question) if able else read_short(text, question)
     if answer.state is not State.UNPARSED:

@@ -107,9 +107,19 @@ def premise_denied(words: list[str]) -> Found:
     """Match "a cat, not a dog", "he is not wearing a hat": refuses what asks about dog or hat."""
     if at(words, 0, "no") and 1 < len(words) < 5:
         return (True, tuple(words[1:]))
+    if at(words, 0, "no", "part|parts|area|region|portion", "of"):
+        return (True, ("none",))
+    if at(words, 0, "no") and len(words) > 4 and words[1].isalpha():
+        return (True, (words[1],))  # "No arrow appears above it"
+    if at(words, 0, "what|which") and words[-1] == "?" and 2 < len(words) < 6:
+        return (True, (words[-2],))  # "What dog?"
     for i, word in enumerate(words):
         if at(words, i, "none|neither", "of"):
             return (True, ("none",))
+        if at(words, i, "rather", "than") or at(words, i, "instead", "of"):
+            return (True, _thing(words[i + 2 :])[:2])
+        if word == "no" and i and words[i - 1] in (",", "-", "and", "but") and i + 4 > len(words):
+            return (True, tuple(words[i + 1 :]) or ("none",))  # "... and sky, no bridge"
         if word in CANNOT or not (word in NOT or word.endswith("n't")) or i + 1 == len(words):
             continue
         said = words[i + 1 :]

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from fractions import Fraction
 from functools import lru_cache
 
 import msgspec
@@ -22,37 +21,31 @@ import msgspec
 from hardset.reading.conclusions import RETRACTED, containers, stated
 from hardset.reading.cues import cues, may_refuse
 from hardset.reading.leads import (
-    BE,
     FINAL,
     LEANING,
-    NOT,
     OPENED,
     REFUSED,
     RULED_OUT,
-    RULES_OUT,
     STATED,
     UNSURE,
 )
 from hardset.reading.letters import CLOSING, OPENING, find_groups
+from hardset.reading.nothing import HOW_MANY, nothing_there
 from hardset.reading.numbers import number_of
+from hardset.reading.option_texts import SHORT, Options, is_option, options_of, picked_by_text
 from hardset.reading.picks import Pick, judge
-from hardset.reading.words import Sentences, plain, tidy
-from hardset.reading.yes_no import read_yes_no
+from hardset.reading.refusals import abstained, refusal
+from hardset.reading.words import Sentences, plain, tidy, word_set
 from hardset.records import Reading, State
 
 _ABSTAIN = ("?",)
 _DISAGREE = "letter and text disagree"
-_SHORT = 300  # characters of a reply in which one option's text, found anywhere, is the answer
+_IN_PASSING = ("one option's text", "none there")
+_NOTHING = word_set("nothing none no nobody neither empty blank bare plain without")
 
 _QUOTED = re.compile(
     r"\b(?:says?|said|states?|claims?|claimed|reads?|asks?|suggests?|writes?|written):?,?\s"
     r"(?:that )?(?:\"[^\"\n]{2,300}\"|'[^'\n]{2,300}'(?!\w))"
-)
-_AGAINST = NOT | RULES_OUT
-_CLAUSES = re.compile(r"([.!?;\n,](?=\s|$)|\b(?:but|however)\b)")
-_CLAUSE_ENDS = frozenset(".!?;\n,") | {"but", "however"}
-_FIRST = re.compile(
-    r"(?![A-Za-z][:.)])[^.!?;\n,]{1,200}(?=[.!]\s|\n|,? (?:because|since|as)\b| - )"
 )
 _ORDINALS = {"fir": 1, "1st": 1, "sec": 2, "2nd": 2, "thi": 3, "3rd": 3, "fou": 4, "4th": 4,
              "fif": 5, "5th": 5}  # fmt: skip
@@ -67,62 +60,26 @@ _NUMBERED = re.compile(
 _BRIEF = 64  # characters of a reply that is judged once for all questions
 _ENDS_IN_LETTER = re.compile(r"[A-Za-z' ,:\n]{2,}[ (\n]\(?[A-Z]\)?\.?")
 _LABELLED = re.compile(r"[(\[]?([A-Za-z])[).:\]]{1,2}\s*(.+)")
-_SO_TEXT = re.compile(
-    r"(?<!n't )(?<!not )(?<!never )"
-    r"\b(?:(?:so|therefore|thus|hence)[,:]?|(?:go|going) (?:with|for)|i(?:'d| would) say|i choose) "
-    r"(?:(?:it's|it is|it must be|this is|that's) )?"
-    r"([^.!?\n,]{1,120})[.!]?$",
-    re.IGNORECASE,
-)
-_REPORTED = re.compile(r"\b[A-Z]\)? (?:says|states|claims|describes|mentions|suggests)\b")
 _LOOKED_AGAIN = re.compile(
     RETRACTED.pattern
     + r"|\b(?:however|(?:up)?on (?:closer|further|re)|looking (?:closer|again|more closely))"
 )
 
 
-class _Options:
-    """The options of a question, ready to be compared with."""
-
-    __slots__ = ("letters", "longest", "numbers", "texts", "yes_no")
-
-    def __init__(self, choices: tuple[str, ...]) -> None:
-        self.letters = tuple(chr(65 + i) for i in range(len(choices)))
-        self.texts = [plain(choice) for choice in choices]
-        self.numbers = [number_of(choice) for choice in choices]
-        self.longest = max(map(len, choices), default=0)
-        self.yes_no = set(self.texts) == {"yes", "no"}
-
-    def only(self, text: str) -> str:
-        """Return the letter of the one option that a whole text is, else ""."""
-        if len(text) > self.longest + 24:
-            return ""
-        form = plain(text)
-        for near in (form, f"{form}s", form.removesuffix("s")) if len(form) > 3 else (form,):
-            if near and self.texts.count(near) == 1:
-                return self.letters[self.texts.index(near)]
-        if len(text) < 40 and any(value is not None for value in self.numbers):
-            value = number_of(text)
-            if value is not None and self.numbers.count(value) == 1:
-                return self.letters[self.numbers.index(value)]
-        return ""
-
-
-_options = lru_cache(maxsize=1024)(_Options)
-
-
-def read_choice(text: str, choices: Sequence[str]) -> Reading:
+def read_choice(text: str, choices: Sequence[str], question: str = "") -> Reading:
     """Read the letter of the option that a reply picks.
 
     Args:
         text: a complete reply (one cut off by the token limit is `truncated`, not read).
         choices: the option texts; option i has the letter chr(65 + i).
+        question: what was asked, so that "There is no dog, only a cat", asked for the dog's
+            colour, is known to refuse.
 
     Returns:
         answered with a letter; abstained; or unparsed where there is no single pick; with the
         rule that decided and the words it fired on.
     """
-    options = _options(tuple(choices))
+    options = options_of(tuple(choices))
     words = tidy(text)
     if not words:
         return Reading(state=State.UNPARSED, rule="empty")
@@ -145,7 +102,31 @@ def read_choice(text: str, choices: Sequence[str]) -> Reading:
         boxed = _contained(text, choices)
         if boxed is not None:
             return boxed
-    return _decide(words, options, _letters(words, options))
+    reading = _decide(words, options, _letters(words, options))
+    return _refused(words, options, reading, question) if question else reading
+
+
+def _refused(text: str, options: Options, reading: Reading, question: str) -> Reading:
+    """Let a reply refuse that says of what is asked about that it is not there.
+
+    It does so where it picks no option, or holds one's text only in passing.
+    """
+    if reading.state is State.ANSWERED:
+        option = options.texts[options.letters.index(reading.answer)]
+        if reading.rule not in _IN_PASSING or _NOTHING & set(option.split()):
+            return reading
+        if reading.rule == "none there" and HOW_MANY.search(question):
+            return reading
+    elif reading.state is State.ABSTAINED or reading.rule not in ("", "no option picked"):
+        return reading
+    cue = refusal(text, question)
+    if cue is not None:
+        return abstained(text, cue)
+    nothing = nothing_there(text, question)
+    if not nothing or reading.rule == "none there":
+        return reading
+    rule = "what is asked about is not there"
+    return Reading(state=State.ABSTAINED, rule=rule, evidence=nothing[:200])
 
 
 @lru_cache(maxsize=4096)
@@ -156,7 +137,7 @@ def _brief(text: str, count: int) -> Reading | None:
     """
     if not _ENDS_IN_LETTER.fullmatch(text) or may_refuse(text.lower()):
         return None
-    options = _options(("",) * count)
+    options = options_of(("",) * count)
     picks = _letters(text, options)
     stated_once = len(picks) == 1 and picks[0].strength >= STATED
     return _decide(text, options, picks) if stated_once else None
@@ -176,12 +157,12 @@ def _contained(text: str, choices: Sequence[str]) -> Reading | None:
     )
 
 
-def _decide(text: str, options: _Options, picks: list[Pick]) -> Reading:
+def _decide(text: str, options: Options, picks: list[Pick]) -> Reading:
     """Let the strongest picks decide, once corrections have withdrawn the earlier ones."""
     picks = [pick for pick in picks if len(pick.letters) == 1 or not _narrowed(pick, picks)]
     top = max((pick.strength for pick in picks), default=0)
     if top < STATED:
-        picks += _texts(text, options)
+        picks += picked_by_text(text, options)
         top = max((pick.strength for pick in picks), default=0)
     picks += _abstentions(text, options, picks)
     picks = _corrected(text, picks)
@@ -224,7 +205,7 @@ def _narrowed(several: Pick, picks: list[Pick]) -> bool:
     )
 
 
-def _by_number(text: str, options: _Options) -> str:
+def _by_number(text: str, options: Options) -> str:
     """Write "option B" for "the second option", "Option 2", "the last one"."""
 
     def letter(match: re.Match[str]) -> str:
@@ -235,7 +216,7 @@ def _by_number(text: str, options: _Options) -> str:
             return match[0]
         return f"option {options.letters[int(number) - 1]}"
 
-    return _NUMBERED.sub(letter, text) if len(text) <= _SHORT else text
+    return _NUMBERED.sub(letter, text) if len(text) <= SHORT else text
 
 
 def _corrected(text: str, picks: list[Pick]) -> list[Pick]:
@@ -256,7 +237,7 @@ def _corrected(text: str, picks: list[Pick]) -> list[Pick]:
     return picks
 
 
-def _abstentions(text: str, options: _Options, picks: list[Pick]) -> list[Pick]:
+def _abstentions(text: str, options: Options, picks: list[Pick]) -> list[Pick]:
     """Find where the reply abstains, as its conclusion or in passing."""
     lowered = text.lower()
     if not may_refuse(lowered):
@@ -266,7 +247,7 @@ def _abstentions(text: str, options: _Options, picks: list[Pick]) -> list[Pick]:
         if len(passage.text) < 2:
             continue
         cue = next(cues(passage.text), None)
-        if cue is not None and cue.strong and not _is_option(passage.text, options):
+        if cue is not None and cue.strong and not is_option(passage.text, options):
             strength = FINAL if passage.final else STATED
             end = passage.at + len(passage.evidence)
             if any(p.strength >= STATED and passage.at <= p.at < end for p in picks):
@@ -277,94 +258,13 @@ def _abstentions(text: str, options: _Options, picks: list[Pick]) -> list[Pick]:
         return found
     for cue in cues(text):
         words = text[cue.start : cue.end].strip()
-        if not _is_option(words, options):
+        if not is_option(words, options):
             strength = REFUSED if cue.strong and cue.absent is None else UNSURE
             found.append(Pick(cue.start, _ABSTAIN, strength, cue.rule, words[:200]))
     return found
 
 
-def _is_option(text: str, options: _Options) -> bool:
-    """Whether a text is one option's, with or without its letter."""
-    text = text.strip(OPENING)
-    behind = text[1:].lstrip(CLOSING + ".:-,") if text[:1] in options.letters else text
-    return bool(options.only(behind) or options.only(text))
-
-
-def _texts(text: str, options: _Options) -> list[Pick]:
-    """Find an option by its text: stated as the answer, or the only one a short reply affirms."""
-    for passage in reversed(stated(text)):
-        letter = options.only(passage.text)
-        if letter:
-            strength = FINAL if passage.final else STATED
-            return [
-                Pick(
-                    passage.at,
-                    (letter,),
-                    strength,
-                    "the answer is an option's text",
-                    passage.evidence,
-                )
-            ]
-    form = f"{plain(text)} "
-    begun = [
-        letter
-        for letter, option in zip(options.letters, options.texts, strict=True)
-        if (option.startswith(form) and form.count(" ") > 2)
-        or (option.startswith(("yes ", "no ")) and form.startswith(f"{option} "))
-    ]
-    if len(begun) == 1:
-        return [Pick(0, (begun[0],), LEANING, "begins like an option's text", text)]
-    if 0 in options.numbers and any(cue.rule == "not there" for cue in cues(text)):
-        nothing = options.letters[options.numbers.index(Fraction(0))]
-        return [Pick(0, (nothing,), LEANING, "none there", text)]
-    closing = _SO_TEXT.search(text[-200:])
-    if closing and (letter := options.only(closing[1])):
-        return [Pick(len(text), (letter,), LEANING, "so an option's text", closing[0])]
-    opening = _FIRST.match(text)
-    if opening and (letter := options.only(opening[0])):
-        return [Pick(0, (letter,), OPENED, "opens with an option's text", opening[0])]
-    if len(text) > _SHORT:
-        return []
-    if options.yes_no:
-        reading = read_yes_no(text)
-        if reading.state is not State.ANSWERED:
-            return []
-        letter = options.only(reading.answer)
-        return [Pick(0, (letter,), LEANING, f"yes or no: {reading.rule}", reading.evidence)]
-    affirmed: list[int] = []
-    rest = text
-    denied = False
-    for clause in _CLAUSES.split(text):
-        if clause in _CLAUSE_ENDS:
-            denied = denied and clause == ","
-            continue
-        if _REPORTED.search(clause):
-            continue  # "Option A says that the sign is red"
-        words = f" {plain(clause)} "
-        denied = denied and not BE & set(words.split())  # "isn't red, green or blue"
-        inside = [i for i, option in enumerate(options.texts) if option and f" {option} " in words]
-        for i in inside:
-            own = f" {options.texts[i]} "
-            if any(i != j and own in f" {options.texts[j]} " for j in inside):
-                continue  # "red" inside "dark red"
-            before, _, behind = words.partition(own)
-            if behind.startswith(("would ", "could ")):
-                continue  # "a kitchen would have a stove"
-            if denied or any(
-                word in _AGAINST or word.endswith("n't") for word in before.split()[-4:]
-            ):
-                denied = True
-                continue
-            affirmed.append(i)
-            rest = rest.replace(clause, " ", 1) if not words.replace(own, "").strip() else rest
-    if len(set(affirmed)) != 1:
-        return []
-    if any(cue.absent is None and cue.strong for cue in cues(rest)):
-        return []
-    return [Pick(0, (options.letters[affirmed[0]],), LEANING, "one option's text", text[:200])]
-
-
-def _letters(text: str, options: _Options) -> list[Pick]:
+def _letters(text: str, options: Options) -> list[Pick]:
     """Judge every letter, and drop the picks that the reply itself rules out or only lists."""
     groups = find_groups(text, options.texts)
     if not groups:
@@ -401,7 +301,7 @@ def _heads(text: str, at: int) -> bool:
     return blank >= 0 and text.find("\n", at) == blank
 
 
-def _with_text(text: str, pick: Pick, options: _Options) -> Pick:
+def _with_text(text: str, pick: Pick, options: Options) -> Pick:
     """Check a letter against the text that stands with it: "B. 4" where 4 is option C."""
     if len(pick.letters) > 1:
         return pick

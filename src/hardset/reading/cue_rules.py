@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hardset.reading.cue_indirect import kept_from_knowing, nothing_to_go_by, which_is_meant
 from hardset.reading.cue_words import (
     ADVERBS,
     BE,
     CANNOT,
+    KNOW,
     LOOKS,
     NOT,
     PICTURE,
@@ -24,18 +26,6 @@ from hardset.reading.cue_words import (
 )
 from hardset.reading.words import word_set
 
-_KNOW = word_set(
-    "determine determined tell told answer answered say said identify identified confirm "
-    "confirmed know known discern discerned decide decided assess assessed verify verified "
-    "judge judged infer inferred ascertain ascertained conclude concluded view viewed access "
-    "accessed recognize recognized recognise recognised deduce deduced establish established "
-    "provide help assist comment find found locate located spot read see seen make "
-    "distinguish distinguished describe comply process analyze analyse interpret interpreted "
-    "discuss give given fulfil fulfill specify specified guess count counted pinpoint choose "
-    "select pick reveal share disclose estimate estimated observe observed perceive respond "
-    "predict gauge detect evaluate evaluated proceed be made drawn reached open load knowing "
-    "telling determining saying processed loaded rendered displayed"
-)
 _SURE = word_set("sure certain confident positive")
 _SPEAKER = word_set(
     "i we you one ai assistant model it sorry , and but so therefore thus that image picture "
@@ -83,9 +73,11 @@ _DECLINED = word_set("answer comfortable identify guess speculate going comment"
 def cannot_tell(words: list[str]) -> Found:
     """Match "I can't tell", "unable to see", "cannot be determined"; not "the man cannot see"."""
     for i, word in enumerate(words):
-        if word == "too" and "to" in words[i + 2 : i + 5]:
-            verb = past_adverbs(words, words.index("to", i + 2) + 1)
-            if verb < len(words) and words[verb] in _KNOW and words[verb] != "be":
+        if word == "too" and "to" in words[i + 2 : i + 9]:
+            to = words.index("to", i + 2)
+            verb = past_adverbs(words, to + 1)
+            near = to < i + 5 or words[i + 2] == "for"  # "too blurred for its shape to be read"
+            if near and verb < len(words) and words[verb] in KNOW and words[verb] != "be":
                 return STRONG
         verb = _inability(words, i)
         if verb < 0:
@@ -101,7 +93,7 @@ def cannot_tell(words: list[str]) -> Found:
             continue  # "I can't see any dog" says that there is none
         if at(words, known, "help|say", "but"):
             continue
-        if words[known] in _KNOW:
+        if words[known] in KNOW:
             return (strong, None)
         if words[known] in _SURE:
             return WEAK
@@ -162,6 +154,8 @@ def does_not_know(words: list[str]) -> Found:
             return STRONG
         if at(words, i, "no", "idea|clue") or at(words, i, "not", "familiar"):
             return STRONG
+        if at(words, i, "guess", "is", "as", "good") or at(words, i, "beats", "me"):
+            return STRONG
         if word == "unsure" or (
             word in ("sure", "certain") and NOT & set(words[max(0, i - 2) : i])
         ):
@@ -198,7 +192,7 @@ def unanswerable(words: list[str]) -> Found:
             return STRONG
         if at(words, i, "no", "answer|correct") and "answer" in words[i + 1 : i + 4]:
             return STRONG
-        if at(words, i, "not", "applicable|answerable|determinable"):
+        if at(words, i, "not|isn't", "applicable|answerable|determinable|readable|legible"):
             return STRONG
     bare = [word for word in words if word not in _AROUND_ANSWER]
     if words == ["none"]:
@@ -260,6 +254,8 @@ def declines(words: list[str]) -> Found:
             return STRONG
         if mine and word == "don't" and at(words, i + 1, _GUESSING):
             return STRONG
+        if mine and negated(words[max(0, i - 2) : i]) and word == "comfortable":
+            return STRONG
         if at(words, i, "provide|upload|share|attach|send") and _IMAGES & set(words[i + 1 : i + 4]):
             return STRONG
         if at(words, i, "my|our", "guidelines|policy|policies") and "against" in words[:i]:
@@ -272,10 +268,13 @@ def declines(words: list[str]) -> Found:
 
 
 RULES = (
+    ("which is meant", which_is_meant),
     ("does not know", does_not_know),
     ("unanswerable", unanswerable),
     ("false premise", false_premise),
     ("too little information", too_little),
     ("cannot tell", cannot_tell),
+    ("kept from knowing", kept_from_knowing),
+    ("nothing to go by", nothing_to_go_by),
     ("declines", declines),
 )

@@ -37,6 +37,19 @@ SHOWN = word_set(
     "applicable pictured seen included indicated displayed known disclosed recognizable "
     "described labeled labelled obvious evident apparent"
 )
+KNOW = word_set(
+    "determine determined tell told answer answered say said identify identified confirm "
+    "confirmed know known discern discerned decide decided assess assessed verify verified "
+    "judge judged infer inferred ascertain ascertained conclude concluded view viewed access "
+    "accessed recognize recognized recognise recognised deduce deduced establish established "
+    "provide help assist comment find found locate located spot read see seen make "
+    "distinguish distinguished describe comply process analyze analyse interpret interpreted "
+    "discuss give given fulfil fulfill specify specified guess count counted pinpoint choose "
+    "select pick reveal share disclose estimate estimated observe observed perceive respond "
+    "predict gauge detect evaluate evaluated proceed be made drawn reached open load knowing "
+    "telling determining saying processed loaded rendered displayed measure measured compare "
+    "compared name named date dated"
+)
 _REPORTS = word_set(
     "reads says states displays written titled labeled labelled called named saying reading spells"
 )

@@ -48,7 +48,8 @@ _STEMS = (
     "no idea", "need", "requir", "idk", "dunno", "null", "nil", "question is",
     "out of", "nothing", "provide ", "upload", "share ", "attach", "send ", "failed", "only ",
     "just ", "guidelines", "polic", "blank", "corrupt", "cut off", "obscured", "hidden", "blur",
-    "covered", "crop", "occlu", "conceal",
+    "covered", "crop", "occlu", "conceal", "do you mean", "did you", "rather than", "instead of",
+    "guess is as", "beats me",
 )  # fmt: skip
 
 _RULES = (*RULES, *ABSENCES)
@@ -130,7 +131,8 @@ def _telling(lowered: str, chinese: bool) -> list[tuple[int, int]]:
         for found in re.finditer(stem, lowered)
     }  # fmt: skip
     starts_no = lowered.startswith(("no ", "na")) or "\nno " in lowered or lowered == "no"
-    if not (at or starts_no or chinese or lowered.strip(" .!") == "no"):
+    asks = len(lowered) < 40 and lowered.endswith("?")  # "What dog?"
+    if not (at or starts_no or chinese or asks or lowered.strip(" .!") == "no"):
         return []
     sentences = Sentences(lowered)
     if chinese or len(lowered) < 40:

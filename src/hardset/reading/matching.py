@@ -24,18 +24,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 
 import msgspec
 
+from hardset.reading.asked import first_part
 from hardset.reading.choices import read_choice
 from hardset.reading.conclusions import containers, stated
-from hardset.reading.cues import cues
 from hardset.reading.lettered import LETTERS, Lettered, take_apart
+from hardset.reading.nothing import HOW_MANY, is_nothing, nothing_there
 from hardset.reading.numbers import number_of, quantity, read_number
 from hardset.reading.open_answers import normalise, read_open, read_short
-from hardset.reading.refusals import counted, read_refusal, stem
-from hardset.reading.words import Sentences, tidy, word_set, words_of
+from hardset.reading.refusals import read_refusal
+from hardset.reading.words import Sentences, tidy, word_set
 from hardset.reading.yes_no import read_yes_no
 from hardset.records import Form, Reading, State
 
@@ -58,19 +58,9 @@ _CLAUSE = re.compile(
     r"[,;]?\s+(?:and|but|while|whereas)\s+(?=[^,;]{0,60}\b(?:is|are|was|were|has|have)\b)|[,;]\s+"
 )
 _PREDICATE = re.compile(r"[^,;:\n]{0,100}?\b(?:is|are|was|were|says|reads)\s+", re.IGNORECASE)
-_HOW_MANY = re.compile(r"\bhow (?:many|much)\b|\bnumber of\b", re.IGNORECASE)
 _YES_NO = re.compile(
     r"(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should)\b", re.IGNORECASE
 )
-_ASKS_FOR = re.compile(
-    r"(?:on |in |at |to |of |from |with |behind )?(?:what|which|who|whose|where)\b", re.I
-)
-_NOTHING = re.compile(
-    r"(?:there(?: is|'s| are) )?(?:none(?! of the (?:above|options|choices))|nothing|nobody|no one)"
-    r"(?:$|[\s.!,](?!.*\b(?:but|except|other than|besides|more than)\b).*)",
-    re.IGNORECASE | re.DOTALL,
-)
-_NO_NOUN = word_set("in on at of to from near is are and or , . : - there on, with by for")
 _UNIT_BEHIND = re.compile(r"\s?([^\W\d]+(?:/h)?|%|°[cf]?)", re.IGNORECASE)
 
 
@@ -98,7 +88,7 @@ def read_match(text: str, accepted: Sequence[str], question: str = "") -> Readin
     if any(same(said, answer) for answer in accepted):
         evidence = tidy(said)[:200]
         return Reading(state=ANSWERED, answer=accepted[0], rule=MATCHED, evidence=evidence)
-    if nothing := _nothing_there(said, question):
+    if nothing := nothing_there(said, question):
         if any(_is_nothing(answer) for answer in accepted):
             return Reading(
                 state=ANSWERED, answer=accepted[0], rule="none there", evidence=nothing[:200]
@@ -155,7 +145,7 @@ def form_due(accepted: Sequence[str], question: str) -> Form:
         return "number" if all(quantity(answer)[0] is not None for answer in accepted) else "open"
     if _YES_NO.match(question.strip()) and not re.search(r"\bor\b", question):
         return "yes_no"
-    return "number" if _HOW_MANY.search(question) else "open"
+    return "number" if HOW_MANY.search(question) else "open"
 
 
 def _final(text: str) -> str:
@@ -217,36 +207,9 @@ def letter_of(answer: str, options: Sequence[str]) -> str:
     return reading.answer if reading and reading.state is ANSWERED else ""
 
 
-def _nothing_there(text: str, question: str) -> str:
-    """Return where a reply says that there is none of what is asked about, else "".
-
-    "Nothing is behind it", "No one is", and asked how many dogs there are, "There are no dogs".
-    """
-    words = tidy(text)
-    if not _ASKS_FOR.match(question.strip()) and not _HOW_MANY.search(question):
-        return ""
-    if found := _NOTHING.match(words):
-        return words[: found.end()]
-    thing = counted(words_of(question[question.lower().find("how many") :]))
-    for cue in cues(words) if thing else ():
-        if cue.absent and thing in map(stem, cue.absent) and not _counts(words, thing):
-            return words[cue.start : cue.end].strip()
-    return ""
-
-
 def _is_nothing(answer: str) -> bool:
     """Whether an accepted answer is that there is none."""
-    return number_of(answer) == 0 or _NOTHING.fullmatch(answer.strip(" .")) is not None
-
-
-def _counts(text: str, thing: str) -> bool:
-    """Whether a text gives a number of the thing or of nothing named: "3 dogs", "3 on it"."""
-    for word, after in pairwise([*words_of(text), ""]):
-        if number_of(word) is None or word in ("one", "0", "zero"):
-            continue
-        if not after or after in _NO_NOUN or stem(after) == thing or not after[0].isalpha():
-            return True
-    return False
+    return number_of(answer) == 0 or is_nothing(answer)
 
 
 def _number(text: str, accepted: Sequence[str], question: str) -> Reading:
@@ -306,7 +269,7 @@ def _telling(text: str, question: str) -> str:
         for clause in _CLAUSE.split(text[start:end])
         if clause.strip()
     ]
-    asked = set(_normal(question)) - _LITTLE
+    asked = set(_normal(first_part(question))) - _LITTLE
     return max(told, key=lambda clause: len(asked & set(_normal(clause))), default=text)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from hardset.reading.asked import presuming, proper
 from hardset.reading.conclusions import stated
 from hardset.reading.cues import Cue, cues
 from hardset.reading.words import plain_words, tidy, word_set, words_of
@@ -49,8 +50,14 @@ _NO_ANSWER = re.compile(
     r"the image (?:shows|contains|depicts)|might help|can help)"
 )
 _DESCRIBES = re.compile(
-    r"\b(?:there (?:is|are)|there's|i (?:can )?see|(?:image|picture|photo) \w+s)\b"
+    r"\b(?:there (?:is|are)|there's|i (?:can )?see|"
+    r"(?:image|picture|photo|photograph|drawing|diagram|scene) \w+s)\b"
 )
+_ANY = word_set("a an any some anything anyone anybody something someone somebody")
+_WITNESSES = word_set(
+    "scale legend signature date label caption key metadata timestamp inscription watermark ruler"
+)
+_MERE_GUESS = re.compile(r"\b(?:mere|pure|only|just|be)(?: \w+)? guess(?:ing|work)?\b")
 _VAGUE = word_set("something someone somebody somewhere")
 _REASON = word_set(
     "image picture photo blurry blurred dark resolution quality sorry obscured unclear small "
@@ -121,8 +128,9 @@ def _takes_for_granted(question: str, cue: Cue) -> bool:
         return True
     if not question.isascii():
         return _takes_for_granted_chinese(question, "".join(absent))
-    asked = words_of(question)
-    stems = [stem(word) for word in asked]
+    asked = words_of(proper(question))
+    question = presuming(question)
+    stems = [stem(word) for word in words_of(question)]
     things = [stem(word) for word in absent]
     yes_no = asked[:1] and asked[0] in _YES_NO
     head = things[-1] if things else ""
@@ -134,6 +142,10 @@ def _takes_for_granted(question: str, cue: Cue) -> bool:
         return False
     if absent == ("none",):
         return not yes_no
+    if yes_no and _is_asked_for(asked[1:], things):
+        return False  # "Are flames coming out of it?": "There are no flames"
+    if {*things} & _WITNESSES and head not in stems:
+        return True  # "There is no date on it", asked for the year
     if cue.rule == "not shown":
         return not (yes_no and _EXISTS & set(asked))
     if cue.rule == "premise denied":
@@ -143,6 +155,14 @@ def _takes_for_granted(question: str, cue: Cue) -> bool:
     if {"nobody", "one", "person", "people"} & set(absent):
         return bool(_PERSON & {stem(word) for word in asked}) and asked[:1] != ["who"]
     return not absent or not (set(stems) - _LITTLE | _asked(question)).isdisjoint(things)
+
+
+def _is_asked_for(asked: Sequence[str], things: Sequence[str]) -> bool:
+    """Whether a yes/no question asks if there are such things: "any dogs", "a dog", "flames"."""
+    if asked[:1] and asked[0] in _ANY:
+        return bool(things) and (things[0] == asked[0] or things[-1] in map(stem, asked[1:4]))
+    first = asked[0] if asked else ""
+    return first != stem(first) and bool(things) and things[-1] == stem(first)
 
 
 def _takes_for_granted_chinese(question: str, thing: str) -> bool:
@@ -185,8 +205,8 @@ def content(words: Sequence[str]) -> set[str]:
 
 def _asked(question: str) -> set[str]:
     """Return the content words of a question, with the noun that its question word stands for."""
-    words = words_of(question)
-    found = content(words)
+    words = words_of(proper(question))
+    found = content(words_of(presuming(question)))
     for start, nouns in _ASKED_AS:
         if tuple(words[: len(start)]) == start:
             found |= set(nouns.split())
@@ -217,12 +237,20 @@ def _answers_anyway(text: str, cue: Cue, question: str) -> bool:
             return False  # "I see a cat, but no dog"
         if _VAGUE & set(words_of(before)):
             return False  # "She holds something, but I can't tell what"
+        if _DESCRIBES.search(before) and not content(words_of(before)) & _asked(question):
+            about = content(words_of(tail)) & _asked(question)
+            if about and cue.rule == "cannot tell":
+                return False  # "I see symbols, but the formula can't be evaluated"
         if next(cues(before), None) is None and content(words_of(before)):
             return True  # "It is 7, although the rest is not visible"
     elif later := _LATER_TURN.match(rest):
         tail = rest[later.end() :]
     else:
-        guesses = _GUESS_LATER & set(words_of(rest)) and next(cues(rest), None) is None
+        guesses = (
+            _GUESS_LATER & set(words_of(rest))
+            and not _MERE_GUESS.search(rest)
+            and next(cues(rest), None) is None
+        )
         return bool(guesses) or _answered_before(lowered[: cue.start], sentence, question)
     return _is_answer(tail, sentence, cue, question)
 
@@ -265,7 +293,7 @@ def _is_answer(tail: str, sentence: str, cue: Cue, question: str) -> bool:
         return False
     if _GUESS & set(words) and not _NO_ANSWER.search(tail):
         return True
-    if words_of(question)[:2] == ["how", "many"] and any(
+    if words_of(proper(question))[:2] == ["how", "many"] and any(
         word.isdigit() for word in plain_words(tail)
     ):
         return True

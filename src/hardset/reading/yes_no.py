@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from hardset.reading.asked import first_part
 from hardset.reading.conclusions import RETRACTED, containers, stated
 from hardset.reading.cues import cues, unquoted
 from hardset.reading.refusals import abstained, content, refusal
@@ -210,6 +211,7 @@ def _statement(text: str, question: str) -> Reading:
     """Read the statement itself: its first clause, denied or affirmed."""
     unparsed = Reading(state=State.UNPARSED, rule="neither yes nor no", evidence=text[:200])
     lowered = unquoted(text).lower()
+    question = first_part(question)
     asked = content(words_of(question))
     clauses = re.split(r"[.!;\n]+(?=\s|$)|, (?:but|however|although|though)\b", lowered[:1000])
     told = [clause for clause in clauses if clause.strip()] or [""]

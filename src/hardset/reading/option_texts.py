@@ -1,0 +1,144 @@
+"""Options by their texts: which one a reply is, states as its answer, or alone affirms."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from functools import lru_cache
+
+from hardset.reading.conclusions import stated
+from hardset.reading.cues import cues
+from hardset.reading.leads import BE, FINAL, LEANING, NOT, OPENED, RULES_OUT, STATED
+from hardset.reading.letters import CLOSING, OPENING
+from hardset.reading.numbers import number_of
+from hardset.reading.picks import Pick
+from hardset.reading.words import plain
+from hardset.reading.yes_no import read_yes_no
+from hardset.records import State
+
+SHORT = 300  # characters of a reply in which one option's text, found anywhere, is the answer
+_AGAINST = NOT | RULES_OUT
+_CLAUSES = re.compile(r"([.!?;\n,](?=\s|$)|\b(?:but|however)\b)")
+_CLAUSE_ENDS = frozenset(".!?;\n,") | {"but", "however"}
+_FIRST = re.compile(
+    r"(?![A-Za-z][:.)])[^.!?;\n,]{1,200}(?=[.!]\s|\n|,? (?:because|since|as)\b| - )"
+)
+_SO_TEXT = re.compile(
+    r"(?<!n't )(?<!not )(?<!never )"
+    r"\b(?:(?:so|therefore|thus|hence)[,:]?|(?:go|going) (?:with|for)|i(?:'d| would) say|i choose) "
+    r"(?:(?:it's|it is|it must be|this is|that's) )?"
+    r"([^.!?\n,]{1,120})[.!]?$",
+    re.IGNORECASE,
+)
+_REPORTED = re.compile(r"\b[A-Z]\)? (?:says|states|claims|describes|mentions|suggests)\b")
+
+
+class Options:
+    """The options of a question, ready to be compared with."""
+
+    __slots__ = ("letters", "longest", "numbers", "texts", "yes_no")
+
+    def __init__(self, choices: tuple[str, ...]) -> None:
+        self.letters = tuple(chr(65 + i) for i in range(len(choices)))
+        self.texts = [plain(choice) for choice in choices]
+        self.numbers = [number_of(choice) for choice in choices]
+        self.longest = max(map(len, choices), default=0)
+        self.yes_no = set(self.texts) == {"yes", "no"}
+
+    def only(self, text: str) -> str:
+        """Return the letter of the one option that a whole text is, else ""."""
+        if len(text) > self.longest + 24:
+            return ""
+        form = plain(text)
+        for near in (form, f"{form}s", form.removesuffix("s")) if len(form) > 3 else (form,):
+            if near and self.texts.count(near) == 1:
+                return self.letters[self.texts.index(near)]
+        if len(text) < 40 and any(value is not None for value in self.numbers):
+            value = number_of(text)
+            if value is not None and self.numbers.count(value) == 1:
+                return self.letters[self.numbers.index(value)]
+        return ""
+
+
+options_of = lru_cache(maxsize=1024)(Options)
+
+
+def is_option(text: str, options: Options) -> bool:
+    """Whether a text is one option's, with or without its letter."""
+    text = text.strip(OPENING)
+    behind = text[1:].lstrip(CLOSING + ".:-,") if text[:1] in options.letters else text
+    return bool(options.only(behind) or options.only(text))
+
+
+def picked_by_text(text: str, options: Options) -> list[Pick]:
+    """Find an option by its text: stated as the answer, or the only one a short reply affirms."""
+    for passage in reversed(stated(text)):
+        letter = options.only(passage.text)
+        if letter:
+            strength = FINAL if passage.final else STATED
+            return [
+                Pick(
+                    passage.at,
+                    (letter,),
+                    strength,
+                    "the answer is an option's text",
+                    passage.evidence,
+                )
+            ]
+    form = f"{plain(text)} "
+    begun = [
+        letter
+        for letter, option in zip(options.letters, options.texts, strict=True)
+        if (option.startswith(form) and form.count(" ") > 2)
+        or (option.startswith(("yes ", "no ")) and form.startswith(f"{option} "))
+    ]
+    if len(begun) == 1:
+        return [Pick(0, (begun[0],), LEANING, "begins like an option's text", text)]
+    if 0 in options.numbers and any(cue.rule == "not there" for cue in cues(text)):
+        nothing = options.letters[options.numbers.index(Fraction(0))]
+        return [Pick(0, (nothing,), LEANING, "none there", text)]
+    closing = _SO_TEXT.search(text[-200:])
+    if closing and (letter := options.only(closing[1])):
+        return [Pick(len(text), (letter,), LEANING, "so an option's text", closing[0])]
+    opening = _FIRST.match(text)
+    if opening and (letter := options.only(opening[0])):
+        return [Pick(0, (letter,), OPENED, "opens with an option's text", opening[0])]
+    if len(text) > SHORT:
+        return []
+    if options.yes_no:
+        reading = read_yes_no(text)
+        if reading.state is not State.ANSWERED:
+            return []
+        letter = options.only(reading.answer)
+        return [Pick(0, (letter,), LEANING, f"yes or no: {reading.rule}", reading.evidence)]
+    affirmed: list[int] = []
+    rest = text
+    denied = False
+    for clause in _CLAUSES.split(text):
+        if clause in _CLAUSE_ENDS:
+            denied = denied and clause == ","
+            continue
+        if _REPORTED.search(clause):
+            continue  # "Option A says that the sign is red"
+        words = f" {plain(clause)} "
+        denied = denied and not BE & set(words.split())  # "isn't red, green or blue"
+        inside = [i for i, option in enumerate(options.texts) if option and f" {option} " in words]
+        for i in inside:
+            own = f" {options.texts[i]} "
+            if any(i != j and own in f" {options.texts[j]} " for j in inside):
+                continue  # "red" inside "dark red"
+            before, _, behind = words.partition(own)
+            if behind.startswith(("would ", "could ")):
+                continue  # "a kitchen would have a stove"
+            if denied or any(
+                word in _AGAINST or word.endswith("n't") for word in before.split()[-4:]
+            ):
+                denied = True
+                continue
+            affirmed.append(i)
+            rest = rest.replace(clause, " ", 1) if not words.replace(own, "").strip() else rest
+    if len(set(affirmed)) != 1:
+        return []
+    if any(cue.absent is None and cue.strong for cue in cues(rest)):
+        return []
+    return [Pick(0, (options.letters[affirmed[0]],), LEANING, "one option's text", text[:200])]
