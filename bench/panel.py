@@ -1,6 +1,6 @@
 """How often the intervals of a panel of judges hold the truth: 2,000 simulated sets a row.
 
-usage: python bench/panel.py [ROWS ...]      (200 1000, if none named)
+usage: python bench/panel.py [ROWS ...]      (200 1000 5000, if none named)
 
 Rows come in pairs, of an unanswerable and an answerable question. The first is refused with a
 chance of 0.6, the second of 0.1, and the two of a pair depend on one another. Three stub judges
@@ -27,7 +27,7 @@ from hardset.metrics.correction import prediction_powered, rogan_gladen
 from hardset.metrics.judges import error_correlations
 
 SETS = 2000
-ROWS = (200, 1000)
+ROWS = (200, 1000, 5000)
 LABELS = (100, 200, 400)
 DRAWS = 1000
 REFUSED = np.array([0.6, 0.1])  # the chance: of an unanswerable question, of an answerable one

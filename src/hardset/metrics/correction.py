@@ -17,7 +17,9 @@ judge's rate over the clusters is worth), and which of them were labelled. The s
 the stratified sample with two errors added, one each way, of a typical row: a sample in which
 nobody errs has not shown that nobody does (after Agresti and Coull 1998, The American Statistician
 52). The ends are the rates that a test at 95 % does not reject (Wilson's way, and Fieller's for
-the bottom's chance), with Student's quantile for so many labels.
+the bottom's chance), with Student's quantile for so many labels. In simulations (bench/panel.py)
+they hold the truth as often as they should, and more often where errors are rare and a label
+stands for many rows: what few labels cannot rule out is not ruled out.
 """
 
 from __future__ import annotations
