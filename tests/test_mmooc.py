@@ -256,6 +256,14 @@ def test_a_reference_that_refuses_a_part_is_right_without_it_too(tmp_path):
     assert (made.answer, made.accept) == (told, ("The car is red",))
 
 
+def test_the_part_that_cannot_be_answered_is_told_to_judges(tmp_path):
+    """They see the explanation, and no tag."""
+    made = item(tmp_path, **row(shift="PA", unsupported="who owns it"))
+    assert made.explanation == "The cup is red. Not to be told from the image: who owns it"
+    told = item(tmp_path, **row(shift="PA", unsupported="cup"))  # it is in there
+    assert told.explanation == "The cup is red."
+
+
 def test_the_answer_of_a_row_out_of_context_says_why(tmp_path):
     made = item(tmp_path, **ooc(answer="There is no cup.", explanation=""))
     assert (made.answer, made.explanation) == ("", "There is no cup.")

@@ -145,12 +145,14 @@ def make_item(row: Row, number: int, images: Path | None, source: str, told: Tol
             told.count("are out of context, but name an option as their answer", where)
     elif answers:
         explanation = explanation or answers[0]
+    unsupported = _text(fields.get("unsupported")) if shift == "PA" else ""
+    if unsupported and unsupported not in explanation:  # judges see the explanation
+        explanation = f"{explanation} Not to be told from the image: {unsupported}".strip()
     if not explanation:
         told.count("have no explanation, which judges of rationality need", where)
     sent, picture = _images(where, fields["image"], images, told)
     for role, field in (("generator", "generator"), ("verifier", "verifiers")):
         told.roles[role] |= dict.fromkeys(_listed(fields.get(field)))
-    unsupported = _text(fields.get("unsupported")) if shift == "PA" else ""
     return Item(
         id=ident,
         question=question,
