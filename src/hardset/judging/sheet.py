@@ -1,0 +1,137 @@
+"""The sheet that people fill in: one line a reply and question, and no word of what judges said.
+
+As CSV it begins with UTF-8's mark, so that spreadsheets read it right, and a cell that they would
+take for a formula (= + - @, a tab, or a mark that is there already) begins with a ' to be taken off
+once. As parquet and xlsx every text is as it was. In CSV and xlsx a text too long for a cell is cut
+in its middle, and whole in a file beside the sheet.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from hardset.judging.facts import facts_of
+from hardset.judging.labels import put
+from hardset.judging.validation import Sample
+from hardset.records import Item
+
+ID, LABEL, NOTE, PICTURE = "id", "label", "note", "picture"
+FACTS = ("question", "options", "reference", "reason", "reply")
+COLUMNS = (ID, LABEL, NOTE, "asked", PICTURE, *FACTS)
+ENDINGS = (".csv", ".parquet", ".xlsx")
+LONGEST = 30_000  # characters of a cell: spreadsheets take 32,767, and spoil the next line beyond
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]|_(?=x[0-9A-Fa-f]{4}_)")
+_WIDTHS = {ID: 14, LABEL: 12, NOTE: 24, PICTURE: 20, "asked": 60, "reply": 70}
+
+
+def beside(sheet: Path) -> Path:
+    """Name the folder of a sheet's pictures and long texts."""
+    return sheet.with_name(f"{sheet.stem}-files")
+
+
+def lay_out(
+    sample: Sample,
+    outcomes: pl.DataFrame,
+    items: Mapping[int, Item],
+    pictures: Mapping[int, str],
+) -> list[dict[str, str]]:
+    """Write the lines, each with what its rubric shows a judge and nothing else.
+
+    Args:
+        sample: what was drawn.
+        outcomes: the outcome columns.
+        items: by `index`, those of the drawn rows.
+        pictures: by `index`, what to write where a rubric shows the picture.
+    """
+    index, replies = outcomes["index"], outcomes["reply"]
+    lines = []
+    for line in sample.lines:
+        rubric = sample.rubric(line.key)
+        shown = facts_of(items[index[line.row]], replies[line.row] or "")
+        cells = {ID: line.id, LABEL: "", NOTE: "", "asked": put(rubric, line.key)}
+        cells[PICTURE] = pictures.get(index[line.row], "") if rubric.picture else ""
+        cells |= {name: shown[name] if name in rubric.sees else "" for name in FACTS}
+        lines.append(cells)
+    return lines
+
+
+def write_sheet(path: Path, lines: Sequence[Mapping[str, str]]) -> None:
+    """Write a sheet, whole or not at all, in the format that its ending names.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    unfinished = path.with_name(f".{os.getpid()}-{path.name}")
+    ending = path.suffix.lower()
+    try:
+        if ending == ".parquet":
+            columns = {name: [line[name] for line in lines] for name in COLUMNS}
+            pl.DataFrame(columns, schema=dict.fromkeys(COLUMNS, pl.String)).write_parquet(
+                unfinished
+            )
+        else:
+            cut = [_cut(line, beside(path)) for line in lines]
+            (_write_xlsx if ending == ".xlsx" else _write_csv)(unfinished, cut)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _cut(line: Mapping[str, str], folder: Path) -> dict[str, str]:
+    """Cut texts that no cell holds, and put them whole into files."""
+    cells = dict(line)
+    for name, text in line.items():
+        if len(text) > LONGEST:
+            folder.mkdir(parents=True, exist_ok=True)
+            whole = folder / f"{line[ID]}-{name}.txt"
+            whole.write_bytes(text.encode(errors="replace"))
+            half = LONGEST // 2 - 200
+            left_out = f"{len(text) - 2 * half:,} characters left out"
+            cells[name] = (
+                f"{text[:half]}\n[... {left_out}; all of it is in {folder.name}/{whole.name} ...]\n"
+                f"{text[-half:]}"
+            )
+    return cells
+
+
+def _write_csv(path: Path, lines: Sequence[Mapping[str, str]]) -> None:
+    with path.open("w", encoding="utf-8-sig", errors="replace", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        writer.writerows([inert(line[name]) for name in COLUMNS] for line in lines)
+
+
+def inert(text: str) -> str:
+    """Write a text so that no spreadsheet takes it for a formula: with a ' to be taken off."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _write_xlsx(path: Path, lines: Sequence[Mapping[str, str]]) -> None:
+    from openpyxl import Workbook
+    from openpyxl.styles import Alignment
+    from openpyxl.utils import get_column_letter
+
+    book = Workbook()
+    page = book.active
+    page.append(list(COLUMNS))
+    page.freeze_panes = "D2"
+    for number, name in enumerate(COLUMNS, 1):
+        page.column_dimensions[get_column_letter(number)].width = _WIDTHS.get(name, 40)
+    for row, line in enumerate(lines, 2):
+        for number, name in enumerate(COLUMNS, 1):
+            if not line[name]:
+                continue
+            cell = page.cell(row, number)
+            cell.value = _CONTROL.sub(lambda found: f"_x{ord(found[0]):04X}_", line[name])
+            cell.data_type = "s"  # whatever it begins with
+            cell.alignment = Alignment(wrap_text=True, vertical="top")
+            if name == PICTURE and not line[name].startswith(("http:", "https:")):
+                cell.hyperlink = line[name]
+    book.save(path)
