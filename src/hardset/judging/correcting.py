@@ -1,0 +1,432 @@
+"""The rates that follow from verdicts, corrected by people's labels on a sample.
+
+Every rate is worked out a few times over the same rows: with the judges' verdicts, with people's
+labels in the place of those that there are, and with verdicts turned round. What turning a verdict
+round changes is what depends on it, whatever expressions and filters the benchmark has; and how
+much it changes is what an error can do.
+
+Sums are taken over what was drawn as one (a pair, or a row); where any label that a unit needs is
+missing, it counts as not labelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from hardset.judging.labels import Label
+from hardset.judging.rubric import Rubric
+from hardset.judging.ruling import rule
+from hardset.judging.validation import base_due, conditional, units
+from hardset.judging.verdicts import REFUSED, Verdicts
+from hardset.metrics import Measurable, Rates
+from hardset.metrics.bootstrap import Floats
+from hardset.metrics.correction import Corrected, prediction_powered, rogan_gladen
+from hardset.records import State
+
+FIXED = "\0fixed"  # the stratum of units that no verdict is due on
+Declare = Callable[[pl.DataFrame], Iterable[Measurable]]
+Verdict = Mapping[str, Floats]
+"""By key, (rows,): 0 and 1, grades or letters' places, NaN for none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rate:
+    """A rate that follows from verdicts, and what became of it.
+
+    Attributes:
+        name, reading, better: as the benchmark declares it.
+        keys: the verdicts that it depends on.
+        unit: what was drawn and labelled as one.
+        powered: corrected; None where it could not be, and `note` says why.
+        rogan_gladen: the other correction, where the rate is a share of one verdict.
+    """
+
+    name: str
+    reading: str
+    better: str
+    keys: tuple[str, ...]
+    unit: str  # "replies" or "pairs"
+    powered: Corrected | None = None
+    rogan_gladen: Corrected | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labelled:
+    """People's word on the rows of a run.
+
+    Attributes:
+        rubrics: what they were asked.
+        strata: (units,), of each unit's stratum.
+        verdicts: their verdicts, NaN where there is none.
+        answered: by key, (rows,): whether they said all that there is to say of it.
+    """
+
+    rubrics: Sequence[Rubric]
+    strata: NDArray[np.str_]
+    verdicts: Verdict
+    answered: Mapping[str, NDArray[np.bool_]]
+
+    def of(self, keys: Sequence[str]) -> Labelled:
+        """Keep what was said of some verdicts: those that were asked about."""
+        return replace(
+            self,
+            verdicts={key: self.verdicts[key] for key in keys},
+            answered={key: self.answered[key] for key in keys},
+        )
+
+
+def said_of(
+    outcomes: pl.DataFrame,
+    rubrics: Sequence[Rubric],
+    labels: Mapping[tuple[int, str], Label],
+    strata: NDArray[np.str_],
+) -> Labelled:
+    """Lay people's labels out over the rows.
+
+    A question that is for refusals only (or for answers only) is answered too where people say
+    that the reply is none.
+
+    Args:
+        outcomes: the outcome columns.
+        rubrics: what people were asked.
+        labels: by row and key.
+        strata: of the units.
+    """
+    rows = len(outcomes)
+    verdicts = {key: np.full(rows, np.nan) for rubric in rubrics for key in rubric.keys}
+    answered = {key: np.zeros(rows, np.bool_) for key in verdicts}
+    for (row, key), label in labels.items():
+        if isinstance(label, float):
+            verdicts[key][row] = label
+        answered[key][row] = (isinstance(label, float) and label == label) or label == "-"
+    if REFUSED in verdicts:
+        refused = verdicts[REFUSED]
+    elif f"verdict_{REFUSED}" in outcomes.columns:  # as the judges' own due did
+        refused = outcomes[f"verdict_{REFUSED}"].cast(pl.Float64).fill_null(np.nan).to_numpy()
+    else:
+        by_rule = (outcomes["state"] == State.ABSTAINED.value).to_numpy()
+        refused = np.where(by_rule, 1.0, 0.0)
+    for rubric in rubrics:
+        if conditional(rubric):
+            due = refused == ("refused" in rubric.due)
+            for key in rubric.keys:
+                verdicts[key] = np.where(due, verdicts[key], np.nan)
+                settled = ~np.isnan(refused) & ~due
+                answered[key] = settled | (answered[key] & due & ~np.isnan(verdicts[key]))
+    return Labelled(rubrics=rubrics, strata=strata, verdicts=verdicts, answered=answered)
+
+
+def judged(outcomes: pl.DataFrame, rubrics: Sequence[Rubric]) -> dict[str, Floats]:
+    """Give the panel's verdicts as numbers."""
+    return {
+        key: as_numbers(outcomes[f"verdict_{key}"], rubric)
+        for rubric in rubrics
+        for key in rubric.keys
+    }
+
+
+def as_numbers(column: pl.Series, rubric: Rubric) -> Floats:
+    """Turn a column of verdicts or votes into numbers, (rows,); NaN for none."""
+    if rubric.scale == "letter":
+        places = {letter: float(ord(letter) - 65) for letter in rubric.letters}
+        column = column.replace_strict(places, default=None, return_dtype=pl.Float64)
+    found: Floats = column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    return found
+
+
+def corrected(
+    outcomes: pl.DataFrame, declare: Declare, all_rubrics: Sequence[Rubric], people: Labelled
+) -> Iterator[Rate]:
+    """Correct every rate that follows from verdicts, overall.
+
+    Args:
+        outcomes: the outcome columns.
+        declare: what the benchmark measures, from such columns (`Benchmark.rates`).
+        all_rubrics: all that judges were asked, of which people may have been asked some.
+        people: what they said.
+    """
+    said = judged(outcomes, all_rubrics)
+    of = units(outcomes)
+
+    def summed(verdicts: Verdict) -> dict[tuple[int, str], _Sums]:
+        return dict(_sums(outcomes, of, declare, all_rubrics, verdicts))
+
+    told = dict(said)
+    for key, labels in people.verdicts.items():
+        told[key] = np.where(people.answered[key], labels, said[key])
+    by_judge, by_people = summed(said), summed(told)
+    every = [(key, rubric) for rubric in all_rubrics for key in rubric.keys]
+    turned = {key: summed(said | {key: _turned(said[key], rubric)}) for key, rubric in every}
+    due = {key: base_due(outcomes, rubric) for key, rubric in every}
+    position = _position(of)
+    unit = "pairs" if position.any() else "replies"
+    flipped: dict[tuple[str, ...], list[dict[tuple[int, str], _Sums]]] = {}
+    for at, sums in by_judge.items():
+        keys = tuple(key for key, _ in every if at in turned[key] and turned[key][at].differ(sums))
+        if not keys or at not in by_people:
+            continue
+        rate = Rate(name=at[1], reading=sums.reading, better=sums.better, keys=keys, unit=unit)
+        lacking = [key for key in keys if key not in people.verdicts]
+        if lacking:
+            yield replace(rate, note=f"it needs labels of {' and '.join(lacking)} too")
+            continue
+        needs = np.zeros(len(of), np.bool_)
+        missing = np.zeros(len(of), np.bool_)
+        for key in keys:
+            needs |= due[key]
+            missing |= due[key] & ~people.answered[key]
+        if keys not in flipped:
+            flipped[keys] = [summed(said | one) for one in _flips(said, keys, every, position)]
+        flips = [one[at] for one in flipped[keys]]
+        yield _corrected(rate, sums, by_people[at], flips, needs, missing, of, people.strata)
+
+
+def _flips(
+    said: Verdict,
+    keys: Sequence[str],
+    every: Sequence[tuple[str, Rubric]],
+    position: NDArray[np.int64],
+) -> Iterator[dict[str, Floats]]:
+    """Turn the verdicts of the first row of every unit round, then of the second, ...
+
+    Only binary ones can be: of others nothing is yielded.
+    """
+    turned = {key: rubric for key, rubric in every if key in keys}
+    if any(rubric.scale != "binary" for rubric in turned.values()):
+        return
+    for place in range(int(position.max()) + 1):
+        yield {
+            key: np.where(position == place, _turned(said[key], rubric), said[key])
+            for key, rubric in turned.items()
+        }
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """What each unit adds to a rate, and what each row adds where the rate is over rows."""
+
+    top: Floats  # (units,)
+    bottom: Floats
+    clusters: NDArray[np.int64]  # (units,)
+    rows: tuple[Floats, Floats] | None  # (rows,) each
+    reading: str
+    better: str
+
+    def differ(self, other: _Sums) -> bool:
+        return not (np.allclose(self.top, other.top) and np.allclose(self.bottom, other.bottom))
+
+
+def _sums(
+    outcomes: pl.DataFrame,
+    of: NDArray[np.int64],
+    declare: Declare,
+    rubrics: Sequence[Rubric],
+    verdicts: Verdict,
+) -> Iterator[tuple[tuple[int, str], _Sums]]:
+    """Work out what each unit adds to every rate that is declared, by part and name."""
+    columns = pl.DataFrame(
+        [
+            _as_column(verdicts[key], rubric).alias(f"verdict_{key}")
+            for rubric in rubrics
+            for key in rubric.keys
+        ]
+    )
+    ruled = rule(outcomes, Verdicts(rubrics=[], ballots=[], columns=columns, due={}))
+    place = pl.DataFrame({"index": outcomes["index"], "repeat": outcomes["repeat"], "\0unit": of})
+    place = place.with_row_index("\0row")
+    names = [name for name in ("pair",) if name in outcomes.columns]
+    pairs = outcomes.select(*names, "repeat").with_columns(pl.Series("\0unit", of))
+    for number, part in enumerate(declare(ruled)):
+        if not isinstance(part, Rates):
+            continue
+        frame = part.frame
+        if "index" in frame.columns and "repeat" in frame.columns:
+            where, keys, single = place, ["index", "repeat"], True
+        elif "pair" in frame.columns and "repeat" in frame.columns and names:
+            where, keys, single = pairs.unique(["pair", "repeat"]), ["pair", "repeat"], False
+        else:
+            continue
+        known = frame.select(keys).join(where, on=keys, how="left", maintain_order="left")
+        unit = known["\0unit"].to_numpy()
+        groups = np.unique(of).size
+        cluster = _clusters(frame, part.cluster, unit, groups)
+        for ratio in part.ratios:
+            sides = frame.select(
+                side.cast(pl.Float64).fill_null(0).alias(name)
+                for name, side in (("top", ratio.top), ("bottom", ratio.bottom))
+            )
+            top, bottom = (sides[name].to_numpy() for name in ("top", "bottom"))
+            rows = None
+            if single:
+                rows = np.zeros(len(of)), np.zeros(len(of))
+                rows[0][known["\0row"].to_numpy()], rows[1][known["\0row"].to_numpy()] = top, bottom
+            yield (
+                (number, ratio.name),
+                _Sums(
+                    np.bincount(unit, top, groups).astype(np.float64),
+                    np.bincount(unit, bottom, groups).astype(np.float64),
+                    cluster,
+                    rows,
+                    part.reading,
+                    ratio.better,
+                ),
+            )
+
+
+def _as_column(values: Floats, rubric: Rubric) -> pl.Series:
+    """Turn numbers back into a column of verdicts."""
+    column = pl.Series(values).fill_nan(None)
+    if rubric.scale == "binary":
+        return column.cast(pl.Boolean)
+    if rubric.scale == "letter":
+        letters = {float(ord(letter) - 65): letter for letter in rubric.letters}
+        return column.replace_strict(letters, default=None, return_dtype=pl.String)
+    return column
+
+
+def _turned(values: Floats, rubric: Rubric) -> Floats:
+    """Turn every verdict round: what is not itself, as far away as the scale goes."""
+    if rubric.scale == "binary":
+        return 1 - values
+    if rubric.scale == "graded":
+        return np.where(values * 2 > rubric.low + rubric.high, rubric.low, rubric.high) + 0 * values
+    first, second = (float(ord(letter) - 65) for letter in list(rubric.letters)[:2])
+    return np.where(values == first, second, first) + 0 * values
+
+
+def _clusters(
+    frame: pl.DataFrame, cluster: str | None, unit: NDArray[np.int64], groups: int
+) -> NDArray[np.int64]:
+    """Give each unit the cluster of its first row in the frame; without one, by itself."""
+    labels = np.arange(groups, dtype=np.int64) + len(frame) + 1
+    if cluster is not None:
+        value = pl.col(cluster)
+        lacking = value.is_null()
+        if frame.schema[cluster] == pl.String:
+            lacking |= value == ""
+        number = frame.select(pl.when(lacking).then(None).otherwise(value.rank("dense")))
+        numbers = number.to_series().cast(pl.Int64).fill_null(-1).to_numpy()
+        there = np.flatnonzero(numbers >= 0)[::-1]  # the first row is written last
+        labels[unit[there]] = numbers[there]
+    return labels
+
+
+def _position(of: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Say of each row which one of its unit it is, 0, 1, ..."""
+    unit = pl.Series("unit", of)
+    counted = pl.DataFrame([unit]).select(pl.int_range(pl.len()).over("unit"))
+    found: NDArray[np.int64] = counted.to_series().to_numpy()
+    return found
+
+
+def _corrected(
+    rate: Rate,
+    judge: _Sums,
+    people: _Sums,
+    flips: Sequence[_Sums],
+    needs: NDArray[np.bool_],
+    missing: NDArray[np.bool_],
+    of: NDArray[np.int64],
+    strata: NDArray[np.str_],
+) -> Rate:
+    """Correct one rate; units on which nothing was due are known without a label."""
+    groups = len(strata)
+    due = np.bincount(of, needs, groups) > 0
+    whole = np.bincount(of, missing, groups) == 0
+    labelled = np.flatnonzero(whole)
+    count = int((whole & due).sum())
+    if not count:
+        return replace(rate, note=f"none of the {rate.unit} has every label that it needs")
+    where = np.where(due, strata, FIXED)
+    powered = prediction_powered(
+        rate.name,
+        judge.top,
+        judge.bottom,
+        labelled,
+        people.top[labelled],
+        people.bottom[labelled],
+        strata=where,
+        clusters=judge.clusters,
+        flipped=_worst(judge, flips),
+    )
+    powered = replace(powered, rows=int(due.sum()), labelled=count)
+    rate = replace(rate, powered=powered)
+    if len(rate.keys) == 1 and judge.rows is not None and flips:
+        plain = _plain_share(judge, people, flips, needs, missing, of, where)
+        rate = replace(rate, rogan_gladen=plain)
+    return rate
+
+
+def _worst(judge: _Sums, flips: Sequence[_Sums]) -> tuple[Floats, Floats] | None:
+    """Give the sums with the one verdict turned round in each unit that changes the rate most."""
+    if not flips:
+        return None
+    total = judge.bottom.sum()
+    value = judge.top.sum() / total if total else 0.0
+    tops = np.stack([flip.top for flip in flips])
+    bottoms = np.stack([flip.bottom for flip in flips])
+    change = np.abs((tops - judge.top) - value * (bottoms - judge.bottom))
+    pick = change.argmax(axis=0)[None]
+    return (
+        np.take_along_axis(tops, pick, axis=0)[0],
+        np.take_along_axis(bottoms, pick, axis=0)[0],
+    )
+
+
+def _plain_share(
+    judge: _Sums,
+    people: _Sums,
+    flips: Sequence[_Sums],
+    needs: NDArray[np.bool_],
+    missing: NDArray[np.bool_],
+    of: NDArray[np.int64],
+    strata: NDArray[np.str_],
+) -> Corrected | None:
+    """Correct the share of a verdict by sensitivity and specificity; None where it is no share.
+
+    Rows in the denominator on which no verdict was due (failed ones) keep what they have.
+    """
+    assert judge.rows is not None
+    assert people.rows is not None
+    (top, bottom), (told, _) = judge.rows, people.rows
+    changed = np.zeros(len(of))
+    for place, flip in enumerate(flips):
+        assert flip.rows is not None
+        if not np.array_equal(flip.rows[1], bottom):
+            return None
+        here = _position(of) == place
+        changed[here] = flip.rows[0][here] - top[here]
+    counts = bottom == 1
+    open_ = counts & (np.abs(changed) == 1)
+    held = counts & ~open_
+    if not open_.any() or not np.isin(bottom, (0, 1)).all() or not np.isin(top, (0, 1)).all():
+        return None
+    if (held & needs & ~np.isin(top, (0,))).any():
+        return None  # a verdict that changes nothing here: the rate is no plain share of it
+    rows = np.flatnonzero(open_)
+    labelled = np.flatnonzero(~missing[rows])
+    found = rogan_gladen(
+        "",
+        top[rows],
+        labelled,
+        told[rows][labelled],
+        strata=[f"{_name} {place}" for _name, place in zip(
+            strata[of[rows]], _position(of)[rows], strict=True
+        )],
+        clusters=judge.clusters[of[rows]],
+    )  # fmt: skip
+    share, rest = len(rows) / counts.sum(), float(top[held].sum() / counts.sum())
+
+    def whole(value: float | None) -> float | None:
+        return None if value is None else rest + share * value
+
+    return replace(
+        found, raw=whole(found.raw), value=whole(found.value), low=whole(found.low),
+        high=whole(found.high),
+    )  # fmt: skip
