@@ -147,18 +147,7 @@ def write_json(path: Path, compared: Compared) -> None:
 
 def _read(where: Path) -> Finished:
     """Read a run's folder, or the one that holds a single run somewhere below."""
-    if not where.exists():
-        raise UsageError(f"{where} does not exist; give the folder of a run")
-    if where.name == folder.MANIFEST:
-        where = where.parent
-    if not (where / folder.MANIFEST).is_file():
-        found = sorted(path.parent for path in where.rglob(folder.MANIFEST))
-        if not found:
-            raise UsageError(f"there is no run in {where}: no {folder.MANIFEST} in it or below")
-        if len(found) > 1:
-            some = ", ".join(str(path) for path in found[:3]) + (", ..." if found[3:] else "")
-            raise UsageError(f"{where} holds {len(found)} runs; name one of them: {some}")
-        where = found[0]
+    where = folder.find_run(where)
     manifest, _, outcomes = folder.read_folder(where)
     return Finished(where, manifest, outcomes)
 

@@ -85,6 +85,27 @@ def write_folder(
         raise UsageError(f"the run folder {folder} cannot be written: {error}") from error
 
 
+def find_run(where: Path) -> Path:
+    """Give the folder of a run: the one given, or the only one somewhere below it.
+
+    Raises:
+        UsageError: there is none, or more than one.
+    """
+    if not where.exists():
+        raise UsageError(f"{where} does not exist; give the folder of a run")
+    if where.name == MANIFEST:
+        where = where.parent
+    if (where / MANIFEST).is_file():
+        return where
+    found = sorted(path.parent for path in where.rglob(MANIFEST))
+    if not found:
+        raise UsageError(f"there is no run in {where}: no {MANIFEST} in it or below")
+    if len(found) > 1:
+        some = ", ".join(str(path) for path in found[:3]) + (", ..." if found[3:] else "")
+        raise UsageError(f"{where} holds {len(found)} runs; name one of them: {some}")
+    return found[0]
+
+
 def read_folder(folder: Path) -> tuple[dict[str, Any], list[Metric], pl.DataFrame]:
     """Read a run folder back: its manifest, metrics and outcomes.
 
