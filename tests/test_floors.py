@@ -11,7 +11,10 @@ SRC = Path(__file__).resolve().parents[1] / "src" / "hardset"
 
 FLOORS = {
     6: {"cli", "doctor", "__main__"},
-    5: {"streams", "asking", "run", "building", "comparing", "scoring", "fetching", "consulting"},
+    5: {
+        *("streams", "asking", "run", "building", "comparing", "scoring", "fetching"),
+        *("consulting", "validating"),
+    },
     4: {"judging", "agents", "review", "replies", "reports", "exports", "outcomes"},
     3: {"ask", "models", "benchmarks"},
     2: {"reading", "sources", "images"},

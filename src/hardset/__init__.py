@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from hardset.run import evaluate as evaluate
     from hardset.run import write_report as write_report
     from hardset.scoring import score as score
+    from hardset.validating import draw_sheet as draw_sheet
+    from hardset.validating import validate as validate
 
 _LAZY = {
     "Benchmark": "hardset.benchmarks.declaration:Benchmark",
@@ -37,10 +39,12 @@ _LAZY = {
     "Settings": "hardset.run:Settings",
     "UsageError": "hardset.errors:UsageError",
     "compare": "hardset.comparing:compare",
+    "draw_sheet": "hardset.validating:draw_sheet",
     "evaluate": "hardset.run:evaluate",
     "make_benchmark": "hardset.benchmarks.registry:make",
     "make_model": "hardset.models:make_model",
     "score": "hardset.scoring:score",
+    "validate": "hardset.validating:validate",
     "write_comparison": "hardset.comparing:write_comparison",
     "write_report": "hardset.run:write_report",
 }
@@ -53,10 +57,12 @@ __all__ = [
     "UsageError",
     "__version__",
     "compare",
+    "draw_sheet",
     "evaluate",
     "make_benchmark",
     "make_model",
     "score",
+    "validate",
     "write_comparison",
     "write_report",
 ]
