@@ -73,7 +73,7 @@ def readings(votes: Votes, found: Mapping[str, Metric]) -> list[str]:
     raw = found.get(RAW)
     if raw is not None and raw.value is not None:
         said.append(f"Two votes on one row are the same in {percent(raw.value)} of all cases.")
-        said += _beyond_chance(votes, found)
+    said += _beyond_chance(votes, found)
     if votes.cascade and len(votes.judges) > 1:
         said.append(
             "In a cascade only some rows have several votes: those that the first judge left "
