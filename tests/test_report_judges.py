@@ -260,14 +260,19 @@ def printed(runs, width=100):
 def test_the_terminal_has_a_line_a_verdict():
     frame = of_three("TTF-", "TFFT", "TFFF")
     frame = judged(frame, "k.part", {"a": "FFFF", "b": "FFFF"})
+    frame = judged(frame, "fit", {"a": "125.", "b": "324."}, due="xxx.")
     text = printed([view(frame)])
     lines = {line.split()[0]: line.split() for line in text.splitlines() if line.strip()}
     # kappa: pa = (1 + 1/3 + 1 + 0) / 4 = 7/12; TRUE in (1 + 1/3 + 0 + 1/2) / 4 = 11/24, so that
     # pe = (121 + 169) / 576 and (336 - 290) / (576 - 290) = 0.16; AC1: pe = 286/576, and
-    # (336 - 286) / (576 - 286) = 0.17. alpha: 11 pairable votes, 5 TRUE; 2 + 2 of 11 disagree,
-    # by chance 2 x 5 x 6 / 110: 1 - 4/6 = 0.33.
-    assert lines["refused"] == ["refused", "3/4", "70.0", "%", "0.16", "0.33", "0.17"]
-    assert lines["k.part"] == ["k.part", "4/4", "100.0", "%", "undefined", "undefined", "1.00"]
+    # (336 - 286) / (576 - 286) = 0.17.
+    assert lines["refused"] == ["refused", "3/4", "70.0", "%", "0.16", "0.17"]
+    assert lines["k.part"] == ["k.part", "4/4", "100.0", "%", "undefined", "1.00"]
+    # Of grades alpha, marked: 1 - 50/130. Nominal pa = 1/3; of five grades 1, 3, 4, 5 have 1/6
+    # and 2 has 2/6, so that AC1's pe = (4 x 5/36 + 8/36) / 4 = 28/144, and 20/116.
+    assert lines["fit"] == ["fit", "3/3", "33.3", "%", "0.62*", "0.17"]
+    assert "kappa, alpha*" in text
+    assert "* of grades Krippendorff's alpha (interval)" in text
     assert "one judge: no agreement" in printed([view(of_three("TF"))])
 
 

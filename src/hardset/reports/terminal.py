@@ -117,17 +117,22 @@ def judges_table(run: RunView, several: bool, encoding: str = "utf-8") -> Table 
     if not of_key:
         return None
     table = _table(_plain(f"Judges of {run.model}" if several else "Judges", encoding))
-    table.add_column("verdict")
-    for heading in ("given", "agreement", "kappa", "alpha", "AC1"):
-        table.add_column(heading, justify="right")
+    table.add_column("verdict", overflow="fold")
+    alphas = [f"{ALPHA} (interval)" in found for found in of_key.values()]
+    beyond = "kappa" if not any(alphas) else "alpha" if all(alphas) else "kappa, alpha*"
+    for heading in ("given", "agreement", beyond, "AC1"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for key, found in of_key.items():
-        kappa = found.get(COHEN) or found.get(FLEISS)
-        alphas = [metric for name, metric in found.items() if name.startswith(ALPHA)]
-        coefficients = (found.get(RAW), kappa, alphas[-1] if alphas else None, found.get(AC1))
-        cells = [_agreement(metric) for metric in coefficients]
+        alpha = found.get(f"{ALPHA} (interval)")  # a panel's grade is the mean
+        kappa = alpha or found.get(COHEN) or found.get(FLEISS)
+        cells = [_agreement(metric) for metric in (found.get(RAW), kappa, found.get(AC1))]
+        if alpha and not all(alphas):
+            cells[1] = cells[1].replace("\n", "*\n", 1) if "\n" in cells[1] else f"{cells[1]}*"
         table.add_row(_plain(key, encoding), fraction(found[COVERAGE]), *cells)
     if not any(RAW in found for found in of_key.values()):
         table.caption = _plain("one judge: no agreement to measure", encoding)
+    elif any(alphas) and not all(alphas):
+        table.caption = _plain("* of grades Krippendorff's alpha (interval)", encoding)
     return table
 
 
