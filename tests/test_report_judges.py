@@ -94,7 +94,7 @@ def test_the_page_says_who_judged_how_far_they_agree_and_that_this_is_not_being_
     said = judges_of(page)
     assert "Agreement is not correctness." in said
     assert "hardset validate RUN --sample 200" in said
-    roster = "openai/gpt-4o OpenAI gpt held to a JSON schema, with the picture 7 of 8 1 x HTTP 503"
+    roster = "openai/gpt-4o OpenAI gpt held to a JSON schema, sent pictures 7 of 8 1 x HTTP 503"
     assert roster in said
     assert "b/y not known not known not known" in said  # the manifest does not know it
     assert "rubric refused, sha256 0123456789ab…" in said
@@ -132,6 +132,7 @@ def test_undefined_kappas_say_why_on_the_page():
     assert f"{why}; AC1 is not." in said
     none = judges_of(render([view(of_three("T-", "-F"))]))
     assert "Kappa and alpha are undefined: no row has two votes." in none
+    assert "kappa undefined: all votes are FALSE, and chance would agree as well." in said
 
 
 def test_one_judge_has_no_agreement():
@@ -173,6 +174,14 @@ def test_rows_in_dispute_are_those_where_judges_or_rules_are_of_two_minds():
     assert (vote.verdict, vote.how) == ("FALSE", "2 of 3")
     assert [(v.name, v.said) for v in vote.voices if v.odd] == [("openai/gpt-4o", "TRUE")]
     assert [(v.name, v.said) for v in shown[1].votes[0].voices if v.odd] == [("the rules", "TRUE")]
+
+
+def test_grades_are_in_dispute_from_two_points_on():
+    frame = of_three("1135", "2354", key="fit")
+    shown, _ = disputed(frame, read_votes(frame))
+    assert [one.item for one in shown] == ["q1", "q2"]
+    # Of 1 and 3 the mean is 2: both are a point from it.
+    assert [voice.odd for voice in shown[0].votes[0].voices] == [True, True]
 
 
 def test_of_many_disputes_some_of_each_question_are_shown_and_always_the_same():

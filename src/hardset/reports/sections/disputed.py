@@ -101,12 +101,16 @@ def disputed(outcomes: pl.DataFrame, votes: Sequence[Votes]) -> tuple[list[Dispu
 
 
 def _dispute(outcomes: pl.DataFrame, votes: Votes) -> Mask:
-    """Find the rows, among those due, with two unlike votes, or rules unlike the panel."""
+    """Find the rows, among those due, with two unlike votes, or rules unlike the panel.
+
+    Grades a point apart are no dispute: judges differ so on most rows.
+    """
+    least = 2 if votes.scale == "graded" else 1
     values = np.where(votes.given, votes.votes, np.nan)
     several = votes.given.sum(axis=1) > 1
     apart = np.zeros(len(several), dtype=bool)
     some = values[several]
-    apart[several] = np.nanmax(some, axis=1) > np.nanmin(some, axis=1)
+    apart[several] = np.nanmax(some, axis=1) - np.nanmin(some, axis=1) >= least
     rules = rules_say(outcomes, votes)
     if rules is not None:
         panel = votes.panel

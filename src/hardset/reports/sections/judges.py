@@ -170,7 +170,7 @@ def _seats(manifest: Mapping[str, Any], votes: Sequence[Votes]) -> list[Seat]:
         given, due = (sum(one.get(part, 0) for one in counts) for part in ("given", "due"))
         form = {"json": "held to a JSON schema", "words": "in words"}.get(judge.get("form", ""), "")
         if "sees" in judge:
-            form += ", with the picture" if judge["sees"] else ", without a picture"
+            form += ", sent pictures" if judge["sees"] else ", sent no pictures"
         failures = [f"{count:,} x {why}" for why, count in (judge.get("failures") or {}).items()]
         seats.append(
             Seat(
