@@ -10,6 +10,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 from PIL import Image as Picture
 
@@ -555,6 +557,19 @@ def test_out_of_context_a_refusal_is_right(tmp_path, question, options, reply, r
     found = made.judge(only, reply)["default"]
     assert found.right is refused
     assert (found.reading.state is State.ABSTAINED) is refused
+
+
+PREMISED = Item(id="p", question=ROCKET, answer="a block", group="ic")
+SHIFTED = Item(id="s", question=ROCKET, group="ooc", answerable=False)
+
+
+@given(st.text(max_size=60), st.sampled_from(["a block", "I cannot tell", "no fire", "wrong"]))
+def test_no_reply_breaks_the_reading_and_only_a_refusal_is_right_out_of_context(text, words):
+    made = MMOOC("photos")
+    for reply in (text, f"{text} {words}", f"{words}. {text}"):
+        out, within = (made.judge(one, reply)["default"] for one in (SHIFTED, PREMISED))
+        assert out.right is (out.reading.state is State.ABSTAINED)
+        assert within.right is (within.reading.answer == "a block")
 
 
 # Scores ----------------------------------------------------------------------------------------

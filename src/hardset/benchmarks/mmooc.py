@@ -153,7 +153,7 @@ class MMOOC(Benchmark):
     def items(self) -> Iterator[Item]:
         """Yield the questions in the order of the rows, which are read anew and never all held."""
         if self._embedded is None:
-            return self._rows(Told())
+            return self._rows(Told(again=True))
         origin = EMBEDDED[self._embedded.name]
         return (_as_row(item, origin, self._blind) for item in self._embedded.items())
 

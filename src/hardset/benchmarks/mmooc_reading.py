@@ -72,16 +72,20 @@ def read(item: Item, text: str, right: Callable[[Reading], bool]) -> Reading:
     parts = parts_of(text)
     kept = [part for part in parts if not _is_remark(part, item.question)]
     rest = text if len(kept) == len(parts) else " ".join(kept)
+    known: dict[str, Reading] = {}
     for asked in cores(item.question) if rest else ():
         reader = _reader(item, asked)
-        whole = reader(rest)
+        whole = known[asked] = reader(rest)
         for found in (whole, read_parts(rest, reader) if len(kept) > 1 else whole):
             if right(found):
                 return found
     if parts and not kept:
         only = Reading(state=State.UNPARSED, rule="only a remark", evidence=text[:200])
         return read_refusal(text, item.question) or only
-    return _reader(item, _presumed(item))(text)
+    presumed = _presumed(item)
+    if rest == text and presumed in known:
+        return known[presumed]
+    return _reader(item, presumed)(text)
 
 
 def cores(question: str) -> Iterator[str]:

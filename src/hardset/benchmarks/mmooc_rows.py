@@ -46,9 +46,14 @@ _PARTS = re.compile(r"(?<=[.!?;])\s+|,? (?:but|and|although|though|while|whereas
 
 
 class Told:
-    """What the rows leave open, counted as they are walked, and who made and checked them."""
+    """What the rows leave open, counted as they are walked, and who made and checked them.
 
-    def __init__(self) -> None:
+    Args:
+        again: the rows were walked before, so that none can be a doubled one.
+    """
+
+    def __init__(self, *, again: bool = False) -> None:
+        self.again = again
         self.rows = 0
         self.counts: Counter[str] = Counter()
         self.first: dict[str, str] = {}
@@ -120,9 +125,10 @@ def make_item(row: Row, number: int, images: Path | None, source: str, told: Tol
         )
     told.rows += 1
     ident = _text(fields.get("id")) or str(number)
-    if ident in told.sources:
-        raise UsageError(f"{where}: the id {ident!r} is that of {told.sources[ident]} too")
-    told.sources[ident] = where
+    if not told.again:
+        if ident in told.sources:
+            raise UsageError(f"{where}: the id {ident!r} is that of {told.sources[ident]} too")
+        told.sources[ident] = where
     question = _text(fields["question"])
     if not question:
         raise UsageError(f"{where}: question is empty")
@@ -274,6 +280,8 @@ def _gold(where: str, form: str, answers: Sequence[str], options: Sequence[str])
 def _letter(answer: str, options: Sequence[str]) -> str:
     """Return the letter that an answer names or whose text it is; "" for none, or two."""
     letters = LETTERS[: len(options)]
+    if answer in letters and all(len(text) > 1 for text in options):
+        return answer
     texts = {LETTERS[i] for i, text in enumerate(options) if same(text, answer)}
     if (bare := _LETTER.fullmatch(answer)) and not texts:
         return bare[1].upper() if bare[1].upper() in letters else ""
@@ -312,7 +320,7 @@ def _images(
         names.append(str(name))
         if folder is not None:
             path = folder / name
-            if not path.is_file():
+            if not told.again and not path.is_file():
                 told.lost.append(str(name))
             sent.append(Image(where=str(path)))
     if not names and folder is not None:
