@@ -96,7 +96,7 @@ def test_the_page_says_who_judged_how_far_they_agree_and_that_this_is_not_being_
     assert "hardset validate RUN --sample 200" in said
     roster = "openai/gpt-4o OpenAI gpt held to a JSON schema, sent pictures 7 of 8 1 x HTTP 503"
     assert roster in said
-    assert "b/y not known not known not known" in said  # the manifest does not know it
+    assert "b/y not known not known not known 4 of 4" in said  # the manifest does not know it
     assert "rubric refused, sha256 0123456789ab…" in said
     assert "TRUE it gives none FALSE it gives an answer" in said
     # 3 of 4 rows have a verdict: on the last one says TRUE, one FALSE, and one nothing.
@@ -133,6 +133,12 @@ def test_undefined_kappas_say_why_on_the_page():
     none = judges_of(render([view(of_three("T-", "-F"))]))
     assert "Kappa and alpha are undefined: no row has two votes." in none
     assert "kappa undefined: all votes are FALSE, and chance would agree as well." in said
+
+
+def test_a_question_that_was_due_on_no_row_says_so():
+    frame = of_three("..", "..", due="..")
+    assert "Due on no row." in judges_of(render([view(frame)]))
+    assert "undefined" in printed([view(frame)])
 
 
 def test_one_judge_has_no_agreement():

@@ -44,7 +44,8 @@ class Line:
 def line(name: str, metric: Metric) -> Line:
     """Place a coefficient on a track from 0 to 1; what is below 0 stays at its end."""
     undefined = metric.value is None
-    of = fraction(metric) if metric.unit == "" else f"{fraction(metric)} rows"
+    rows = "row" if metric.denominator == 1 else "rows"
+    of = fraction(metric) if metric.unit == "" else f"{fraction(metric)} {rows}"
     return Line(
         name=name,
         about=metric.about,

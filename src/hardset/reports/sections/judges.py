@@ -85,6 +85,7 @@ class Asked:
     about: str
     values: Sequence[tuple[str, str]]  # TRUE, or a grade, and what it means
     graded: bool
+    due: int
     coverage: Number
     level: Number
     ties: int | None
@@ -168,6 +169,8 @@ def _seats(manifest: Mapping[str, Any], votes: Sequence[Votes]) -> list[Seat]:
         judge, roles = said.get(name, {}), kin.get(name, {})
         counts = list((judge.get("verdicts") or {}).values())
         given, due = (sum(one.get(part, 0) for one in counts) for part in ("given", "due"))
+        if not counts:
+            given, due = _counted(votes, name)
         form = {"json": "held to a JSON schema", "words": "in words"}.get(judge.get("form", ""), "")
         if "sees" in judge:
             form += ", sent pictures" if judge["sees"] else ", sent no pictures"
@@ -178,11 +181,21 @@ def _seats(manifest: Mapping[str, Any], votes: Sequence[Votes]) -> list[Seat]:
                 vendor=str(roles.get("vendor") or judge.get("vendor") or "not known"),
                 family=str(roles.get("family") or judge.get("family") or "not known"),
                 form=form.removeprefix(", ") or "not known",
-                given=f"{given:,} of {due:,}" if counts else "not known",
+                given=f"{given:,} of {due:,}",
                 failures="; ".join(failures),
             )
         )
     return seats
+
+
+def _counted(votes: Sequence[Votes], judge: str) -> tuple[int, int]:
+    """Count a judge's votes, and the rows that were put before it, as the columns have them."""
+    given = due = 0
+    for one in votes:
+        if judge in one.judges:
+            there = one.given[:, one.judges.index(judge)]
+            given, due = given + int(there.sum()), due + int((there | one.asked).sum())
+    return given, due
 
 
 def _asked(manifest: Mapping[str, Any], votes: Votes, found: Found) -> Asked:
@@ -200,6 +213,7 @@ def _asked(manifest: Mapping[str, Any], votes: Votes, found: Found) -> Asked:
         about=str(meaning.get("about") or ""),
         values=[(str(name), str(said)) for name, said in (meaning.get("values") or {}).items()],
         graded=votes.scale == "graded",
+        due=len(votes.rows),
         coverage=_number(found.get((COVERAGE, ""))),
         level=_number(level),
         ties=None if ties is None or len(votes.judges) == 1 else int(ties.numerator),
@@ -243,7 +257,7 @@ def _pairs(found: Found) -> list[tuple[str, Number, Number]]:
 
 
 def _square(found: Found) -> Square | None:
-    if (RULES, "") not in found:
+    if (RULES, "") not in found or not found[RULES, ""].denominator:
         return None
     yes_no = (True, False)
     cells = [[found[cell(rules, judged), ""] for judged in yes_no] for rules in yes_no]
