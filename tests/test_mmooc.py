@@ -147,8 +147,17 @@ def test_every_field_is_known_by_every_of_its_names(tmp_path):
 
 
 def test_our_name_goes_before_others_and_an_empty_field_counts_for_nothing(tmp_path):
-    assert item(tmp_path, **row(category="animals", shift="PA")).tags["shift"] == "PA"
-    assert item(tmp_path, **row(category="PA", shift="")).tags["shift"] == "PA"
+    assert item(tmp_path, **row(shift="PA", shift_type="MP")).tags["shift"] == "PA"
+    assert item(tmp_path, **row(shift="", shift_type="PA")).tags["shift"] == "PA"
+
+
+def test_of_a_name_that_may_mean_several_things_the_value_tells_which(tmp_path):
+    bare = row(shift="", scenario="", format="")
+    told = bare | {"category": "Partial Answerability", "Type": "Yes/No", "class": "animals"}
+    made = item(tmp_path, **told | {"subcategory": "Physical Understanding", "answer": "yes"})
+    assert (made.tags["shift"], made.form) == ("PA", "yes_no")
+    assert made.tags["scenario"] == "physical understanding"
+    assert item(tmp_path, **row(category="PA")).tags["shift"] == "MP"  # which it has
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "answer": ("answer", "gt", "gt_answer", "ground_truth", "reference", "reference_answer"),
     "explanation": ("explanation", "rationale", "reason", "reference_explanation"),
     "group": ("group", "ability", "context", "context_type"),
-    "shift": ("shift", "shift_type", "context_shift", "sub_category", "subcategory", "category"),
+    "shift": ("shift", "shift_type", "context_shift"),
     "scenario": ("scenario", "visual_scenario", "task", "task_type", "scene"),
     "source": ("source", "origin", "construction", "created_by"),
     "generator": ("generator", "generators", "generator_model", "generated_by"),
@@ -60,6 +60,8 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "unsupported": ("unsupported", "unsupported_part", "unanswerable_part"),
 }  # fmt: skip
 """Our fields, and the names that each may have: the first one with something in it counts."""
+BY_VALUE = ("category", "sub_category", "subcategory", "type", "subtype", "class")
+"""Names that may stand for several of our fields: which one it is, the value tells."""
 
 _SPELLINGS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "group": {
@@ -134,6 +136,18 @@ _PLACES = {
     for field, names in FIELDS.items()
     for rank, name in enumerate(names)
 }
+_BY_VALUE = frozenset(map(_plain, BY_VALUE))
+
+
+@lru_cache(maxsize=4096)
+def told_by_value(name: str) -> bool:
+    """Whether a name may stand for several of our fields."""
+    return _plain(name) in _BY_VALUE
+
+
+def fields_with(text: str) -> list[str]:
+    """Return which of our fields may have a value."""
+    return [field for field in _KNOWN if named(field, text)]
 
 
 def allowed(field: str) -> str:

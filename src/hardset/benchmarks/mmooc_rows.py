@@ -23,7 +23,9 @@ from hardset.benchmarks.mmooc_names import (
     UNKNOWN,
     allowed,
     field_of,
+    fields_with,
     named,
+    told_by_value,
 )
 from hardset.errors import UsageError
 from hardset.reading.lettered import LETTERS, take_apart
@@ -99,6 +101,10 @@ def _renamed(fields: Mapping[str, Any]) -> dict[str, Any]:
         if field not in given or rank < given[field][0]:
             given[field] = rank, value
     found = {field: value for field, (_, value) in given.items()}
+    for name, value in fields.items():
+        if told_by_value(name) and isinstance(value, str):
+            open_ones = [field for field in fields_with(value) if not found.get(field)]
+            found |= dict.fromkeys(open_ones[:1], value)
     if not found.get("options") and lettered:  # a column for each option
         found["options"] = [lettered[one] for one in sorted(lettered) if lettered[one]]
     return found
