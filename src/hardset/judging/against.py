@@ -14,7 +14,7 @@ from hardset.metrics.agreement import AC1, ALPHA, COHEN, agreement
 from hardset.metrics.bootstrap import Counts, Floats
 from hardset.metrics.coefficients import Coefficient
 from hardset.metrics.judges import Confusion, against_people, confusion
-from hardset.records import Metric
+from hardset.records import GRADE, Metric
 
 ORDINAL = f"{ALPHA} (ordinal)"
 
@@ -85,7 +85,9 @@ def hold(
     )
     wanted = (COHEN, AC1, *([ORDINAL] if graded else []))
     return Held(
-        metrics=[msgspec.structs.replace(one, cut={}) for one in metrics],
+        metrics=[
+            msgspec.structs.replace(one, cut={}, unit=GRADE if one.unit else "") for one in metrics
+        ],
         coefficients=[one for name in wanted for one in found if one.name == name],
         confusion=confusion(said, told),
     )

@@ -11,7 +11,7 @@ missing, it counts as not labelled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,18 +20,14 @@ from numpy.typing import NDArray
 
 from hardset.judging.labels import Label
 from hardset.judging.rubric import Rubric
-from hardset.judging.ruling import rule
+from hardset.judging.sums import Declare, Sums, Verdict, filled, judged, sums_of, turned_round
 from hardset.judging.validation import base_due, conditional, units
-from hardset.judging.verdicts import REFUSED, Verdicts
-from hardset.metrics import Measurable, Rates
+from hardset.judging.verdicts import REFUSED
 from hardset.metrics.bootstrap import Floats
 from hardset.metrics.correction import Corrected, prediction_powered, rogan_gladen
 from hardset.records import State
 
 FIXED = "\0fixed"  # the stratum of units that no verdict is due on
-Declare = Callable[[pl.DataFrame], Iterable[Measurable]]
-Verdict = Mapping[str, Floats]
-"""By key, (rows,): 0 and 1, grades or letters' places, NaN for none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,24 +118,6 @@ def said_of(
     return Labelled(rubrics=rubrics, strata=strata, verdicts=verdicts, answered=answered)
 
 
-def judged(outcomes: pl.DataFrame, rubrics: Sequence[Rubric]) -> dict[str, Floats]:
-    """Give the panel's verdicts as numbers."""
-    return {
-        key: as_numbers(outcomes[f"verdict_{key}"], rubric)
-        for rubric in rubrics
-        for key in rubric.keys
-    }
-
-
-def as_numbers(column: pl.Series, rubric: Rubric) -> Floats:
-    """Turn a column of verdicts or votes into numbers, (rows,); NaN for none."""
-    if rubric.scale == "letter":
-        places = {letter: float(ord(letter) - 65) for letter in rubric.letters}
-        column = column.replace_strict(places, default=None, return_dtype=pl.Float64)
-    found: Floats = column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    return found
-
-
 def corrected(
     outcomes: pl.DataFrame, declare: Declare, all_rubrics: Sequence[Rubric], people: Labelled
 ) -> Iterator[Rate]:
@@ -154,23 +132,25 @@ def corrected(
     said = judged(outcomes, all_rubrics)
     of = units(outcomes)
 
-    def summed(verdicts: Verdict) -> dict[tuple[int, str], _Sums]:
-        return dict(_sums(outcomes, of, declare, all_rubrics, verdicts))
+    def summed(verdicts: Verdict) -> dict[tuple[int, str], Sums]:
+        return dict(sums_of(outcomes, of, declare, all_rubrics, verdicts))
 
     told = dict(said)
     for key, labels in people.verdicts.items():
         told[key] = np.where(people.answered[key], labels, said[key])
     by_judge, by_people = summed(said), summed(told)
+    whole = summed(filled(outcomes, said, all_rubrics))  # also what judges gave no verdict on
     every = [(key, rubric) for rubric in all_rubrics for key in rubric.keys]
-    turned = {key: summed(said | {key: _turned(said[key], rubric)}) for key, rubric in every}
+    turned = {key: summed(said | {key: turned_round(said[key], rubric)}) for key, rubric in every}
     due = {key: base_due(outcomes, rubric) for key, rubric in every}
     position = _position(of)
     unit = "pairs" if position.any() else "replies"
-    flipped: dict[tuple[str, ...], list[dict[tuple[int, str], _Sums]]] = {}
+    flipped: dict[tuple[str, ...], list[dict[tuple[int, str], Sums]]] = {}
     for at, sums in by_judge.items():
         keys = tuple(key for key, _ in every if at in turned[key] and turned[key][at].differ(sums))
-        if not keys or at not in by_people:
+        if not keys or at not in by_people or at not in whole:
             continue
+        sums = replace(sums, among=sums.among | whole[at].among)
         rate = Rate(name=at[1], reading=sums.reading, better=sums.better, keys=keys, unit=unit)
         lacking = [key for key in keys if key not in people.verdicts]
         if lacking:
@@ -202,119 +182,9 @@ def _flips(
         return
     for place in range(int(position.max()) + 1):
         yield {
-            key: np.where(position == place, _turned(said[key], rubric), said[key])
+            key: np.where(position == place, turned_round(said[key], rubric), said[key])
             for key, rubric in turned.items()
         }
-
-
-@dataclass(frozen=True)
-class _Sums:
-    """What each unit adds to a rate, and what each row adds where the rate is over rows."""
-
-    top: Floats  # (units,)
-    bottom: Floats
-    clusters: NDArray[np.int64]  # (units,)
-    rows: tuple[Floats, Floats] | None  # (rows,) each
-    reading: str
-    better: str
-
-    def differ(self, other: _Sums) -> bool:
-        return not (np.allclose(self.top, other.top) and np.allclose(self.bottom, other.bottom))
-
-
-def _sums(
-    outcomes: pl.DataFrame,
-    of: NDArray[np.int64],
-    declare: Declare,
-    rubrics: Sequence[Rubric],
-    verdicts: Verdict,
-) -> Iterator[tuple[tuple[int, str], _Sums]]:
-    """Work out what each unit adds to every rate that is declared, by part and name."""
-    columns = pl.DataFrame(
-        [
-            _as_column(verdicts[key], rubric).alias(f"verdict_{key}")
-            for rubric in rubrics
-            for key in rubric.keys
-        ]
-    )
-    ruled = rule(outcomes, Verdicts(rubrics=[], ballots=[], columns=columns, due={}))
-    place = pl.DataFrame({"index": outcomes["index"], "repeat": outcomes["repeat"], "\0unit": of})
-    place = place.with_row_index("\0row")
-    names = [name for name in ("pair",) if name in outcomes.columns]
-    pairs = outcomes.select(*names, "repeat").with_columns(pl.Series("\0unit", of))
-    for number, part in enumerate(declare(ruled)):
-        if not isinstance(part, Rates):
-            continue
-        frame = part.frame
-        if "index" in frame.columns and "repeat" in frame.columns:
-            where, keys, single = place, ["index", "repeat"], True
-        elif "pair" in frame.columns and "repeat" in frame.columns and names:
-            where, keys, single = pairs.unique(["pair", "repeat"]), ["pair", "repeat"], False
-        else:
-            continue
-        known = frame.select(keys).join(where, on=keys, how="left", maintain_order="left")
-        unit = known["\0unit"].to_numpy()
-        groups = np.unique(of).size
-        cluster = _clusters(frame, part.cluster, unit, groups)
-        for ratio in part.ratios:
-            sides = frame.select(
-                side.cast(pl.Float64).fill_null(0).alias(name)
-                for name, side in (("top", ratio.top), ("bottom", ratio.bottom))
-            )
-            top, bottom = (sides[name].to_numpy() for name in ("top", "bottom"))
-            rows = None
-            if single:
-                rows = np.zeros(len(of)), np.zeros(len(of))
-                rows[0][known["\0row"].to_numpy()], rows[1][known["\0row"].to_numpy()] = top, bottom
-            yield (
-                (number, ratio.name),
-                _Sums(
-                    np.bincount(unit, top, groups).astype(np.float64),
-                    np.bincount(unit, bottom, groups).astype(np.float64),
-                    cluster,
-                    rows,
-                    part.reading,
-                    ratio.better,
-                ),
-            )
-
-
-def _as_column(values: Floats, rubric: Rubric) -> pl.Series:
-    """Turn numbers back into a column of verdicts."""
-    column = pl.Series(values).fill_nan(None)
-    if rubric.scale == "binary":
-        return column.cast(pl.Boolean)
-    if rubric.scale == "letter":
-        letters = {float(ord(letter) - 65): letter for letter in rubric.letters}
-        return column.replace_strict(letters, default=None, return_dtype=pl.String)
-    return column
-
-
-def _turned(values: Floats, rubric: Rubric) -> Floats:
-    """Turn every verdict round: what is not itself, as far away as the scale goes."""
-    if rubric.scale == "binary":
-        return 1 - values
-    if rubric.scale == "graded":
-        return np.where(values * 2 > rubric.low + rubric.high, rubric.low, rubric.high) + 0 * values
-    first, second = (float(ord(letter) - 65) for letter in list(rubric.letters)[:2])
-    return np.where(values == first, second, first) + 0 * values
-
-
-def _clusters(
-    frame: pl.DataFrame, cluster: str | None, unit: NDArray[np.int64], groups: int
-) -> NDArray[np.int64]:
-    """Give each unit the cluster of its first row in the frame; without one, by itself."""
-    labels = np.arange(groups, dtype=np.int64) + len(frame) + 1
-    if cluster is not None:
-        value = pl.col(cluster)
-        lacking = value.is_null()
-        if frame.schema[cluster] == pl.String:
-            lacking |= value == ""
-        number = frame.select(pl.when(lacking).then(None).otherwise(value.rank("dense")))
-        numbers = number.to_series().cast(pl.Int64).fill_null(-1).to_numpy()
-        there = np.flatnonzero(numbers >= 0)[::-1]  # the first row is written last
-        labels[unit[there]] = numbers[there]
-    return labels
 
 
 def _position(of: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -327,9 +197,9 @@ def _position(of: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _corrected(
     rate: Rate,
-    judge: _Sums,
-    people: _Sums,
-    flips: Sequence[_Sums],
+    judge: Sums,
+    people: Sums,
+    flips: Sequence[Sums],
     needs: NDArray[np.bool_],
     missing: NDArray[np.bool_],
     of: NDArray[np.int64],
@@ -337,8 +207,8 @@ def _corrected(
 ) -> Rate:
     """Correct one rate; units on which nothing was due are known without a label."""
     groups = len(strata)
-    due = np.bincount(of, needs, groups) > 0
-    whole = np.bincount(of, missing, groups) == 0
+    due = (np.bincount(of, needs, groups) > 0) & judge.among
+    whole = (np.bincount(of, missing, groups) == 0) | ~due
     labelled = np.flatnonzero(whole)
     count = int((whole & due).sum())
     if not count:
@@ -363,7 +233,7 @@ def _corrected(
     return rate
 
 
-def _worst(judge: _Sums, flips: Sequence[_Sums]) -> tuple[Floats, Floats] | None:
+def _worst(judge: Sums, flips: Sequence[Sums]) -> tuple[Floats, Floats] | None:
     """Give the sums with the one verdict turned round in each unit that changes the rate most."""
     if not flips:
         return None
@@ -380,9 +250,9 @@ def _worst(judge: _Sums, flips: Sequence[_Sums]) -> tuple[Floats, Floats] | None
 
 
 def _plain_share(
-    judge: _Sums,
-    people: _Sums,
-    flips: Sequence[_Sums],
+    judge: Sums,
+    people: Sums,
+    flips: Sequence[Sums],
     needs: NDArray[np.bool_],
     missing: NDArray[np.bool_],
     of: NDArray[np.int64],

@@ -218,7 +218,8 @@ def _allocate(
     """
     mean = np.bincount(number, rows) / np.bincount(number)
     sizes = np.where(mean > 0, np.bincount(number), 0)
-    taken = np.minimum(sizes, FEW)
+    few = int(replies / max(1.0, mean.max()) / max(1, np.count_nonzero(sizes)))
+    taken = np.minimum(sizes, min(FEW, max(1, few)))
     while (missing := replies - taken @ mean) > 1e-9 and (taken < sizes).any():
         share = (sizes - taken) * missing / ((sizes - taken) @ mean)
         more = np.minimum(np.floor(share), sizes - taken).astype(np.int64)

@@ -146,7 +146,8 @@ def tally(question: Question) -> str:
             parts.append(f"{count:,} {what}")
     said = ", ".join(parts)
     if question.unreached:
-        said += f". {question.unreached:,} replies are of strata without a label"
+        many = "reply is" if question.unreached == 1 else "replies are"
+        said += f". {question.unreached:,} {many} of strata without a label"
     return f"{said}."
 
 

@@ -10,6 +10,8 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from hardset.metrics.agreement import AC1, ALPHA, COHEN, FLEISS, RAW
+from hardset.metrics.judges import CORRELATION, EFFECTIVE
 from hardset.reports.text import visible
 from hardset.reports.validated import Question, Validated
 from hardset.reports.validation import Number, number, rate, row, tally
@@ -18,6 +20,8 @@ _LEAST_WIDTH = 80
 _PIPE_WIDTH = 120  # of a pipe, which has none
 _SHOWN = 10  # disagreements
 _REPLY = 70  # characters of a reply
+_AGREE = (RAW, COHEN, FLEISS, AC1)
+_ERR = (f"mean {CORRELATION}", EFFECTIVE)
 
 
 class _Console(Console):
@@ -55,9 +59,17 @@ def parts(found: Validated, encoding: str = "utf-8") -> Iterator[RenderableType]
         if question.labelled:
             yield _judges(question, encoding)
             yield plain(_confused(question))
-        for one in (*question.people, *question.errors):
-            told = number(one)
-            yield plain(f"  {told.name}: {told.value}{_within(told)}")
+        for title, found_of, wanted in (
+            ("people with each other", question.people, _AGREE),
+            ("judges erring together", question.errors, _ERR),
+        ):
+            said = [
+                f"{told.name} {told.value}{_within(told)}"
+                for told in map(number, found_of)
+                if told.name in wanted
+            ]
+            if said:
+                yield plain(f"  {title}: {', '.join(said)}")
     if found.corrections:
         yield plain("")
         yield _rates(found, encoding)
@@ -72,9 +84,9 @@ def _judges(question: Question, encoding: str) -> Table:
     made.add_column("judge", overflow="fold", min_width=8)
     made.add_column("as people", justify="right", no_wrap=True)
     for one in rows[0].numbers:
-        made.add_column(one.name, justify="right", min_width=9)
+        made.add_column(one.name.replace(ALPHA, "alpha"), justify="right", min_width=9)
     for each in rows:
-        cells = [f"{one.value}\n{one.interval}".strip() for one in each.numbers]
+        cells = [_cell(one) for one in each.numbers]
         made.add_row(*(_plain(cell, encoding) for cell in (each.judge, each.alike, *cells)))
     return made
 
@@ -102,7 +114,7 @@ def _rates(found: Validated, encoding: str) -> Table:
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )
-    made.add_column("metric", overflow="fold", min_width=14)
+    made.add_column("metric", overflow="fold", min_width=16)
     made.add_column("by the judges", justify="right", no_wrap=True)
     made.add_column("prediction-powered", justify="right", no_wrap=True)
     made.add_column("Rogan-Gladen", justify="right", no_wrap=True)

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from hardset.benchmarks import registry
 from hardset.errors import UsageError
 from hardset.judging.against import categories, hold
-from hardset.judging.correcting import Rate, as_numbers, corrected, said_of
+from hardset.judging.correcting import Rate, corrected, said_of
 from hardset.judging.labels import Label, settled, write_label
 from hardset.judging.rubric import Rubric
+from hardset.judging.sums import as_numbers
 from hardset.judging.validation import Line, Sample, base_due, strata, units
 from hardset.metrics.agreement import agreement
 from hardset.metrics.bootstrap import Counts, Floats
@@ -162,7 +163,8 @@ def _question(
     due = base_due(outcomes, rubric)
     clusters = clusters_of(outcomes).to_numpy()[lines.rows]
     has = ~np.isnan(people)
-    weights, unreached = _weights(of_row, due, lines.rows, has)
+    asked = (outcomes[f"panel_{lines.key}"].fill_null("") != "").to_numpy()
+    weights, unreached = _weights(of_row, asked, lines.rows, has)
     given: NDArray[np.bool_] = np.any(~np.isnan(lines.numbers), axis=1)
     none_given = [said for said, any_ in zip(lines.labels, given, strict=True) if not any_]
     judges = {PANEL: lines.panel, **lines.votes}
@@ -174,7 +176,6 @@ def _question(
             names=[one.name for one in sheets],
             categories=categories(rubric),
             graded=rubric.scale == "graded",
-            weights=weights,
             draws=draws,
             seed=seed,
         )
@@ -214,21 +215,23 @@ def _question(
 
 
 def _weights(
-    of_row: NDArray[np.str_], due: NDArray[np.bool_], rows: Counts, has: NDArray[np.bool_]
+    of_row: NDArray[np.str_], asked: NDArray[np.bool_], rows: Counts, has: NDArray[np.bool_]
 ) -> tuple[Floats, int]:
-    """Say how many replies each labelled line stands for, and how many no line stands for."""
-    names, sizes = np.unique(of_row[due], return_counts=True)
-    labelled = {name: int((of_row[rows[has]] == name).sum()) for name in names}
+    """Say how many replies each labelled line stands for, and how many no line stands for.
+
+    Of a question that judges were asked of some replies only, a line on another stands for none.
+    """
+    names, sizes = np.unique(of_row[asked], return_counts=True)
+    at = of_row[rows[has & asked[rows]]]
+    labelled = {name: int((at == name).sum()) for name in names}
     each = {
         name: size / labelled[name]
         for name, size in zip(names, sizes, strict=True)
         if labelled[name]
     }
-    weights = np.array([each.get(name, 0.0) for name in of_row[rows]], dtype=np.float64)
-    unreached = sum(
-        int(size) for name, size in zip(names, sizes, strict=True) if not labelled[name]
-    )
-    return weights, unreached
+    weights = np.where(asked[rows], [each.get(name, 0.0) for name in of_row[rows]], 0.0)
+    unreached = [size for name, size in zip(names, sizes, strict=True) if not labelled[name]]
+    return weights, int(sum(unreached))
 
 
 def _against(

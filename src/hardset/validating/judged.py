@@ -80,7 +80,8 @@ def rubrics_of(done: Judged, files: Sequence[str | Path]) -> list[Rubric]:
                 "manifest says that it was asked"
             )
         found.append(rubric)
-    return found
+    # what shows least comes first: on a reply's lines, no line tells what the one before asks
+    return sorted(found, key=lambda one: (one.later, one.picture, len(one.sees), one.name))
 
 
 def wanted_keys(rubrics: Sequence[Rubric], only: Sequence[str]) -> list[str]:
