@@ -111,13 +111,9 @@ def premise_denied(words: list[str]) -> Found:
         return (True, ("none",))
     if at(words, 0, "no") and len(words) > 4 and words[1].isalpha():
         return (True, (words[1],))  # "No arrow appears above it"
-    if at(words, 0, "what|which") and words[-1] == "?" and 2 < len(words) < 6:
-        return (True, (words[-2],))  # "What dog?"
     for i, word in enumerate(words):
         if at(words, i, "none|neither", "of"):
             return (True, ("none",))
-        if at(words, i, "rather", "than") or at(words, i, "instead", "of"):
-            return (True, _thing(words[i + 2 :])[:2])
         if word == "no" and i and words[i - 1] in (",", "-", "and", "but") and i + 4 > len(words):
             return (True, tuple(words[i + 1 :]) or ("none",))  # "... and sky, no bridge"
         if word in CANNOT or not (word in NOT or word.endswith("n't")) or i + 1 == len(words):
@@ -133,6 +129,21 @@ def premise_denied(words: list[str]) -> Found:
             return (True, _thing(thing)[:2] or (said[0],))
         if said[0] not in _MERELY:
             return (True, (said[0],))
+    return None
+
+
+def set_against(words: list[str]) -> Found:
+    """Match "a cat rather than a dog": refuses what asks about the dog."""
+    for i in range(1, len(words) - 2):
+        if at(words, i, "rather", "than") or at(words, i, "instead", "of"):
+            return (True, _thing(words[i + 2 :])[:2])
+    return None
+
+
+def asked_back(words: list[str]) -> Found:
+    """Match "What dog?", said of a question about a dog."""
+    if at(words, 0, "what|which") and words[-1] == "?" and 2 < len(words) < 6:
+        return (True, (words[-2],))
     return None
 
 

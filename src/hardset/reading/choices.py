@@ -32,7 +32,14 @@ from hardset.reading.leads import (
 from hardset.reading.letters import CLOSING, OPENING, find_groups
 from hardset.reading.nothing import HOW_MANY, nothing_there
 from hardset.reading.numbers import number_of
-from hardset.reading.option_texts import SHORT, Options, is_option, options_of, picked_by_text
+from hardset.reading.option_texts import (
+    SHORT,
+    Options,
+    in_bold,
+    is_option,
+    options_of,
+    picked_by_text,
+)
 from hardset.reading.picks import Pick, judge
 from hardset.reading.refusals import abstained, refusal
 from hardset.reading.words import Sentences, plain, tidy, word_set
@@ -40,7 +47,8 @@ from hardset.records import Reading, State
 
 _ABSTAIN = ("?",)
 _DISAGREE = "letter and text disagree"
-_IN_PASSING = ("one option's text", "none there")
+NO_PICK = "no option picked"
+_IN_PASSING = ("an option's text in bold", "one option's text", "none there")
 _NOTHING = word_set("nothing none no nobody neither empty blank bare plain without")
 
 _QUOTED = re.compile(
@@ -103,6 +111,9 @@ def read_choice(text: str, choices: Sequence[str], question: str = "") -> Readin
         if boxed is not None:
             return boxed
     reading = _decide(words, options, _letters(words, options))
+    if reading.rule == NO_PICK and "**" in text and (letter := in_bold(text, options)):
+        rule = "an option's text in bold"
+        reading = Reading(state=State.ANSWERED, answer=letter, rule=rule, evidence=words[:200])
     return _refused(words, options, reading, question) if question else reading
 
 
@@ -117,7 +128,7 @@ def _refused(text: str, options: Options, reading: Reading, question: str) -> Re
             return reading
         if reading.rule == "none there" and HOW_MANY.search(question):
             return reading
-    elif reading.state is State.ABSTAINED or reading.rule not in ("", "no option picked"):
+    elif reading.state is State.ABSTAINED or reading.rule not in ("", NO_PICK):
         return reading
     cue = refusal(text, question)
     if cue is not None:
@@ -177,7 +188,7 @@ def _decide(text: str, options: Options, picks: list[Pick]) -> Reading:
                 _decide(named, options, _letters(named, options)), evidence=text[:200]
             )
     if not best:
-        return Reading(state=State.UNPARSED, rule="no option picked", evidence=text[-200:])
+        return Reading(state=State.UNPARSED, rule=NO_PICK, evidence=text[-200:])
     last = best[-1]
     if len({pick.letters for pick in best}) > 1:
         words = " | ".join(pick.evidence for pick in best)[:200]

@@ -144,8 +144,8 @@ def _stated_at(text: str, lowered: str, at: int, noun: str) -> tuple[int, Passag
     before = re.findall(r"[a-z]+", lowered[max(0, at - 40) : at])[-4:]
     if {"if", "whether", "suppose", "assuming", "unless", "wrong", "incorrect"} & set(before):
         return None
-    if noun == "answer" and _refuses(before):
-        return None
+    if (noun == "answer" and _refuses(before)) or before[-1:] == ["your"]:
+        return None  # "Your guess is as good as mine"
     passage = _sentence(text[join.end() : join.end() + _LONGEST])
     final = noun in ("conclusion", "verdict", "final", "结论") or before[-1:] in (
         ["final"],

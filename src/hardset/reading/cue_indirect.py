@@ -36,7 +36,8 @@ def kept_from_knowing(words: list[str]) -> Found:
                 return STRONG
         if word in ("neither", "nothing", "none"):  # "neither hand can be made out"
             for j in range(i + 1, min(len(words) - 2, i + 5)):
-                if at(words, j, "can|could", "be") and words[j + 2] in KNOW:
+                known = at(words, j, "can|could", "be") and words[j + 2] in KNOW
+                if known and not words[-1].endswith("ing"):
                     return STRONG
     return None
 

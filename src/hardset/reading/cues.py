@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from hardset.reading.absence import ABSENCES, premise_denied, too_few
+from hardset.reading.absence import ABSENCES, asked_back, premise_denied, set_against, too_few
 from hardset.reading.cue_rules import RULES
 from hardset.reading.cue_words import own_words
 from hardset.reading.words import TRADITIONAL, Sentences, words_of
@@ -53,7 +53,13 @@ _STEMS = (
 )  # fmt: skip
 
 _RULES = (*RULES, *ABSENCES)
-_WITH_PREMISES = (*_RULES, ("premise denied", premise_denied), ("too few", too_few))
+_WITH_PREMISES = (
+    *_RULES,
+    ("asked back", asked_back),
+    ("premise denied", set_against),
+    ("premise denied", premise_denied),
+    ("too few", too_few),
+)
 
 _BRIEF = 160  # characters of a text whose cues are remembered
 _LONGEST = 1200  # characters of a sentence that are looked at

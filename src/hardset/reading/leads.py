@@ -122,8 +122,9 @@ def lead_of(before: list[str]) -> Verdict:
         before[clause_start(before, max(0, since - 5), since) : since]
     ):
         return RULED_OUT, "denied"
+    supposed = found[1] == "matches" and "would" in span  # "this would suggest B"
     if (DOUBT & (skipped | set(span)) and found[0] < FINAL) or (
-        "can" in span and "only" not in before[since:]
+        supposed or ("can" in span and "only" not in before[since:])
     ):
         return HEDGED, "maybe"
     return found
@@ -144,7 +145,7 @@ def _lead_by(word: str, before: list[str], k: int) -> tuple[Verdict, int]:
         or (word == "of" and {"instead", "neither", "none"} & set(near[-1:]))
     ):
         return OUT, k
-    if word == ":" and RULES_OUT & set(near):
+    if word == ":" and (RULES_OUT - {"than"}) & set(near):
         return OUT, k
     if word in BE:
         return _is(before, k)
@@ -285,6 +286,8 @@ def said_of(after: Sequence[str], raw: str) -> Verdict:
         )
     if after[:3] == ["it", "is"]:
         return STATED, "said to be right"
+    if after[:2] == ["the", "most"] and _LIKELY & set(after[2:3]):
+        return STATED, "said to be right"  # "I find B the most plausible"
     first = after[0]
     if first in _WRONG:
         return RULED_OUT, "said to be wrong"

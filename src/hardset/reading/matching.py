@@ -27,15 +27,15 @@ from collections.abc import Sequence
 
 import msgspec
 
-from hardset.reading.asked import first_part
 from hardset.reading.choices import read_choice
+from hardset.reading.clauses import LITTLE, holds, leading, normal, telling
 from hardset.reading.conclusions import containers, stated
 from hardset.reading.lettered import LETTERS, Lettered, take_apart
 from hardset.reading.nothing import HOW_MANY, is_nothing, nothing_there
 from hardset.reading.numbers import number_of, quantity, read_number
-from hardset.reading.open_answers import normalise, read_open, read_short
+from hardset.reading.open_answers import read_open, read_short
 from hardset.reading.refusals import read_refusal
-from hardset.reading.words import Sentences, tidy, word_set
+from hardset.reading.words import tidy
 from hardset.reading.yes_no import read_yes_no
 from hardset.records import Form, Reading, State
 
@@ -43,19 +43,14 @@ ANSWERED = State.ANSWERED
 MATCHED = "an accepted answer"
 _BRIEF = 80  # characters of a reply that may be the words of an option
 
-_ONE_WORD = {
-    "men": "man", "women": "woman", "children": "child", "people": "person", "feet": "foot",
-    "teeth": "tooth", "mice": "mouse", "geese": "goose", "leaves": "leaf", "knives": "knife",
-    "shelves": "shelf", "wolves": "wolf", "halves": "half",
-    "colour": "color", "grey": "gray", "centre": "center", "metre": "meter",
-}  # fmt: skip
 _LIST = re.compile(r",\s*(?:and\s+)?|\s+and\s+|\s*&\s*")
 _OPEN_CHOICE = re.compile(r"\b(?:or|either|maybe|perhaps|possibly|might|may)\b", re.IGNORECASE)
-_DENIALS = word_set("not no never neither nor cannot without")
-_LITTLE = word_set("is are was were be of in on at to it its this that there he she they his her")
 _HEADED = re.compile(r"^\W*final answer\W*\n\s*(\S[^\n]*)", re.IGNORECASE | re.MULTILINE)
-_CLAUSE = re.compile(
-    r"[,;]?\s+(?:and|but|while|whereas)\s+(?=[^,;]{0,60}\b(?:is|are|was|were|has|have)\b)|[,;]\s+"
+_CONTRAST = re.compile(
+    r",?\s+(?:rather than|as opposed to|instead of)\s+[^,.;:!?\n]{1,40}", re.IGNORECASE
+)
+_SEVERAL = re.compile(  # "black and white"; "red, white and blue"
+    r"(?:\w+ )?\w+(?:, (?:\w+ )?\w+)*,? (?:and|&) (?:\w+ )?\w+[.!]?", re.IGNORECASE
 )
 _PREDICATE = re.compile(r"[^,;:\n]{0,100}?\b(?:is|are|was|were|says|reads)\s+", re.IGNORECASE)
 _YES_NO = re.compile(
@@ -111,7 +106,7 @@ def same(one: str, other: str, question: str = "") -> bool:
     (value, unit), (other_value, other_unit) = quantity(one), quantity(other)
     if value is not None and other_value is not None:
         return value == other_value and len({unit, other_unit} - {""}) < 2
-    left, right = _normal(one), _normal(other)
+    left, right = normal(one), normal(other)
     if left == right or not left or not right:
         return left == right != []
     letters = "".join(left), "".join(right)
@@ -119,7 +114,7 @@ def same(one: str, other: str, question: str = "") -> bool:
         return True
     lists = sorted(_LIST.split(one.strip(" ."))), sorted(_LIST.split(other.strip(" .")))
     if len(lists[0]) == len(lists[1]) > 1:
-        return sorted(map(_normal, lists[0])) == sorted(map(_normal, lists[1]))
+        return sorted(map(normal, lists[0])) == sorted(map(normal, lists[1]))
     return _same_beside(left, right, question)
 
 
@@ -127,14 +122,9 @@ def _same_beside(left: Sequence[str], right: Sequence[str], question: str) -> bo
     """Whether two answers are the same beside the words of the question."""
     if not question or re.search(r"\bor\b", question, re.IGNORECASE):
         return False  # "Is it dark red or dark blue?": there the question's words are the answers
-    known = {*_normal(question), *_LITTLE}
+    known = {*normal(question), *LITTLE}
     rest = [[word for word in words if word not in known] for words in (left, right)]
     return rest[0] == rest[1] != []
-
-
-def _normal(text: str) -> list[str]:
-    """Return the words of an answer's normal form."""
-    return [_ONE_WORD.get(word, word) for word in normalise(text).split()]
 
 
 def form_due(accepted: Sequence[str], question: str) -> Form:
@@ -154,7 +144,7 @@ def _final(text: str) -> str:
     words = tidy(text)
     found = found or [passage.text for passage in stated(words) if passage.final]
     found = found or [heading[1] for heading in _HEADED.finditer(words)]
-    different = {" ".join(_normal(one)) for one in found}
+    different = {" ".join(normal(one)) for one in found}
     return found[-1] if len(different) == 1 and found[-1].strip() else ""
 
 
@@ -187,7 +177,7 @@ def _by_words(said: str, options: Sequence[str]) -> Reading | None:
         return None
     for words in (said, _PREDICATE.sub("", said, count=1)):
         found = [
-            letter for letter, text in zip(LETTERS, options, strict=False) if _holds(text, words)
+            letter for letter, text in zip(LETTERS, options, strict=False) if holds(text, words)
         ]
         if len(found) == 1:
             rule = "the only option that says so"
@@ -246,12 +236,14 @@ def _text(text: str, accepted: Sequence[str], question: str) -> Reading:
     short = read_short(text, question)
     if whole.state is not ANSWERED:
         return whole
-    alike = [whole.answer, _PREDICATE.sub("", whole.answer, count=1)]
-    if any(same(said, answer, question) for said in alike for answer in accepted):
+    said = _CONTRAST.sub(" ", whole.answer)
+    alike = [said, _PREDICATE.sub("", said, count=1), leading(said)]
+    if any(same(one, answer, question) for one in alike for answer in accepted):
         return msgspec.structs.replace(whole, answer=accepted[0], rule=MATCHED)
-    clause = _telling(whole.answer, question)
-    if any(_holds(clause, answer) for answer in accepted):
-        if _OPEN_CHOICE.search(clause):
+    clause = telling(said, accepted, question)
+    if any(holds(clause, answer, question) for answer in accepted):
+        listed = (_PREDICATE.sub("", one, count=1) for one in (clause, said))
+        if _OPEN_CHOICE.search(clause) or any(map(_SEVERAL.fullmatch, listed)):
             return Reading(state=State.UNPARSED, rule="several answers", evidence=clause[:200])
         return msgspec.structs.replace(
             whole, answer=accepted[0], rule=f"{MATCHED}, in a sentence", evidence=clause[:200]
@@ -259,26 +251,3 @@ def _text(text: str, accepted: Sequence[str], question: str) -> Reading:
     if short.state is ANSWERED:
         return short
     return msgspec.structs.replace(whole, answer=whole.answer[:200])
-
-
-def _telling(text: str, question: str) -> str:
-    """Return the clause that says most of what was asked, the first of them."""
-    told = [
-        clause.strip()
-        for start, end in Sentences(text).all()
-        for clause in _CLAUSE.split(text[start:end])
-        if clause.strip()
-    ]
-    asked = set(_normal(first_part(question))) - _LITTLE
-    return max(told, key=lambda clause: len(asked & set(_normal(clause))), default=text)
-
-
-def _holds(clause: str, answer: str) -> bool:
-    """Whether a clause holds an answer word for word, and does not deny it."""
-    wanted, words = _normal(answer), _normal(clause)
-    size = len(wanted)
-    for i in range(len(words) - size + 1) if size else ():
-        denied = any(word in _DENIALS or word.endswith("n't") for word in words[max(0, i - 3) : i])
-        if words[i : i + size] == wanted and not denied:
-            return True
-    return False

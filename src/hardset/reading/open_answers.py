@@ -29,6 +29,8 @@ NO_CANDIDATE = "no candidate"
 
 _SHORT = 4  # words of a short answer
 _SAYS = re.compile(r"[^,;:\n]{0,100}?(?:\b(?:is|are|was|were|says|reads)|\bit's)\s+", re.IGNORECASE)
+_ASIDE = re.compile(r"\([^()\n]{0,200}\)")
+_SET_AGAINST = (("rather", "than"), ("instead", "of"), ("opposed", "to"), ("unlike",))
 _SEVERAL = re.compile(r"\b(?:or|and|but|maybe)\b|[,;/?\n]|[.!](?=\s)", re.IGNORECASE)
 
 
@@ -148,7 +150,12 @@ def read_short(text: str, question: str = "") -> Reading:
 
 
 def _among(text: str, candidates: Sequence[str]) -> list[str]:
-    """Return the candidates that a text affirms; one inside a longer one counts only by itself."""
+    """Return the candidates that a text affirms; one inside a longer one counts only by itself.
+
+    What stands in brackets counts only if nothing else does.
+    """
+    if "(" in text and (found := _among(_ASIDE.sub(" ", text).replace("(", " "), candidates)):
+        return found
     reply = normalise(text).split()
     spans: list[tuple[int, int, str]] = []
     for candidate in dict.fromkeys(candidates):
@@ -166,7 +173,10 @@ def _among(text: str, candidates: Sequence[str]) -> list[str]:
 
 
 def _denied(before: Sequence[str]) -> bool:
-    return any(
-        word in ("not", "no", "never", "neither", "nor", "cannot") or word.endswith("n't")
-        for word in before[-2:]
+    return (
+        any(
+            word in ("not", "no", "never", "neither", "nor", "cannot") or word.endswith("n't")
+            for word in before[-2:]
+        )
+        or tuple(before[-2:]) in _SET_AGAINST
     )

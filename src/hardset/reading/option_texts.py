@@ -30,17 +30,30 @@ _SO_TEXT = re.compile(
     r"([^.!?\n,]{1,120})[.!]?$",
     re.IGNORECASE,
 )
+_THAT_FITS = re.compile(
+    r"\b(?:option|choice|answer|statement|one) (?:that|which) [^.!?\n]{1,60}? (?:is|would be) "
+    r"([^.!?\n]{1,120})",
+    re.IGNORECASE,
+)
+_BOLD = re.compile(r"\*\*([^*\n]{1,200})\*\*")
+_DENIED = re.compile(r"(?:n't|\bnot|\bno|\bnor|\bneither|\bnever|\bthan|\bof)(?: \w+){0,2} $", re.I)
+_CONCEDED = re.compile(
+    r"\s*(?:even though|even if|although|though|while|whereas|despite|contrary|unlike)\b", re.I
+)
+_SUPPOSED = re.compile(r"\b(?:might|could|may|would|at first)\b", re.IGNORECASE)
 _REPORTED = re.compile(r"\b[A-Z]\)? (?:says|states|claims|describes|mentions|suggests)\b")
 
 
 class Options:
     """The options of a question, ready to be compared with."""
 
-    __slots__ = ("letters", "longest", "numbers", "texts", "yes_no")
+    __slots__ = ("heads", "letters", "longest", "numbers", "texts", "yes_no")
 
     def __init__(self, choices: tuple[str, ...]) -> None:
         self.letters = tuple(chr(65 + i) for i in range(len(choices)))
         self.texts = [plain(choice) for choice in choices]
+        # What stands before a colon: "neither" of "neither: it lies on the table".
+        self.heads = [f"{plain(c.partition(':')[0])} " if ":" in c else "" for c in choices]
         self.numbers = [number_of(choice) for choice in choices]
         self.longest = max(map(len, choices), default=0)
         self.yes_no = set(self.texts) == {"yes", "no"}
@@ -89,7 +102,7 @@ def picked_by_text(text: str, options: Options) -> list[Pick]:
     begun = [
         letter
         for letter, option in zip(options.letters, options.texts, strict=True)
-        if (option.startswith(form) and form.count(" ") > 2)
+        if (option.startswith(form) and (form.count(" ") > 2 or options.heads.count(form) == 1))
         or (option.startswith(("yes ", "no ")) and form.startswith(f"{option} "))
     ]
     if len(begun) == 1:
@@ -97,6 +110,9 @@ def picked_by_text(text: str, options: Options) -> list[Pick]:
     if 0 in options.numbers and any(cue.rule == "not there" for cue in cues(text)):
         nothing = options.letters[options.numbers.index(Fraction(0))]
         return [Pick(0, (nothing,), LEANING, "none there", text)]
+    for fits in reversed(list(_THAT_FITS.finditer(text))):
+        if letter := options.only(fits[1]):
+            return [Pick(fits.start(), (letter,), STATED, "the option that fits", fits[0])]
     closing = _SO_TEXT.search(text[-200:])
     if closing and (letter := options.only(closing[1])):
         return [Pick(len(text), (letter,), LEANING, "so an option's text", closing[0])]
@@ -112,14 +128,16 @@ def picked_by_text(text: str, options: Options) -> list[Pick]:
         letter = options.only(reading.answer)
         return [Pick(0, (letter,), LEANING, f"yes or no: {reading.rule}", reading.evidence)]
     affirmed: list[int] = []
+    supposed: list[int] = []
     rest = text
-    denied = False
+    denied, begins = False, True
     for clause in _CLAUSES.split(text):
         if clause in _CLAUSE_ENDS:
             denied = denied and clause == ","
+            begins = clause != ","
             continue
-        if _REPORTED.search(clause):
-            continue  # "Option A says that the sign is red"
+        if _REPORTED.search(clause) or (begins and _CONCEDED.match(clause)):
+            continue  # "Option A says that the sign is red", "Although it is said to be red, ..."
         words = f" {plain(clause)} "
         denied = denied and not BE & set(words.split())  # "isn't red, green or blue"
         inside = [i for i, option in enumerate(options.texts) if option and f" {option} " in words]
@@ -135,10 +153,21 @@ def picked_by_text(text: str, options: Options) -> list[Pick]:
             ):
                 denied = True
                 continue
-            affirmed.append(i)
+            (supposed if _SUPPOSED.search(clause) else affirmed).append(i)
             rest = rest.replace(clause, " ", 1) if not words.replace(own, "").strip() else rest
+    affirmed = affirmed or supposed
     if len(set(affirmed)) != 1:
         return []
     if any(cue.absent is None and cue.strong for cue in cues(rest)):
         return []
     return [Pick(0, (options.letters[affirmed[0]],), LEANING, "one option's text", text[:200])]
+
+
+def in_bold(text: str, options: Options) -> str:
+    """Return the letter of the one option whose text a reply sets in bold; else ""."""
+    found = {
+        options.only(match[1])
+        for match in _BOLD.finditer(text)
+        if not _DENIED.search(text[max(0, match.start() - 40) : match.start()])
+    } - {""}
+    return found.pop() if len(found) == 1 else ""

@@ -54,6 +54,7 @@ _DESCRIBES = re.compile(
     r"(?:image|picture|photo|photograph|drawing|diagram|scene) \w+s)\b"
 )
 _ANY = word_set("a an any some anything anyone anybody something someone somebody")
+_HAVE = word_set("have has wear wearing contain contains show include hold holding carry carrying")
 _WITNESSES = word_set(
     "scale legend signature date label caption key metadata timestamp inscription watermark ruler"
 )
@@ -142,6 +143,8 @@ def _takes_for_granted(question: str, cue: Cue) -> bool:
         return False
     if absent == ("none",):
         return not yes_no
+    if cue.rule == "asked back":
+        return head in stems
     if yes_no and _is_asked_for(asked[1:], things):
         return False  # "Are flames coming out of it?": "There are no flames"
     if {*things} & _WITNESSES and head not in stems:
@@ -158,11 +161,19 @@ def _takes_for_granted(question: str, cue: Cue) -> bool:
 
 
 def _is_asked_for(asked: Sequence[str], things: Sequence[str]) -> bool:
-    """Whether a yes/no question asks if there are such things: "any dogs", "a dog", "flames"."""
-    if asked[:1] and asked[0] in _ANY:
-        return bool(things) and (things[0] == asked[0] or things[-1] in map(stem, asked[1:4]))
-    first = asked[0] if asked else ""
-    return first != stem(first) and bool(things) and things[-1] == stem(first)
+    """Whether a yes/no question asks if there are such things, named as if for the first time.
+
+    "any dogs", "a dog", "flames" before all else, and "have spots" are; "the dog" is not.
+    """
+    if not things:
+        return False
+    for i, word in enumerate(asked):
+        if word in _ANY and (things[0] == word or things[-1] in map(stem, asked[i + 1 : i + 4])):
+            return True
+        bare = i == 0 or asked[i - 1] in _HAVE
+        if bare and word != stem(word) and things[-1] == stem(word):
+            return True
+    return False
 
 
 def _takes_for_granted_chinese(question: str, thing: str) -> bool:
@@ -233,7 +244,7 @@ def _answers_anyway(text: str, cue: Cue, question: str) -> bool:
         return bool(tail.strip()) and next(cues(tail), None) is None
     if turn is not None:
         before, tail = sentence[: turn.start()], f"{sentence[turn.end() :]} {rest}"
-        if cue.absent is not None and _DESCRIBES.search(before):
+        if cue.absent is not None and _DESCRIBES.search(before) and not next(cues(before), None):
             return False  # "I see a cat, but no dog"
         if _VAGUE & set(words_of(before)):
             return False  # "She holds something, but I can't tell what"
@@ -251,6 +262,8 @@ def _answers_anyway(text: str, cue: Cue, question: str) -> bool:
             and not _MERE_GUESS.search(rest)
             and next(cues(rest), None) is None
         )
+        if cue.rule == "which is meant":
+            return bool(guesses)
         return bool(guesses) or _answered_before(lowered[: cue.start], sentence, question)
     return _is_answer(tail, sentence, cue, question)
 
@@ -298,6 +311,8 @@ def _is_answer(tail: str, sentence: str, cue: Cue, question: str) -> bool:
     ):
         return True
     sees = any(f" {verb}" in sentence for verb in ("see", "view", "read", "access"))
+    if cue.absent and _WITNESSES & set(cue.absent):
+        return bool(content(words) & _asked(question)) or any(word.isdigit() for word in words)
     if _NO_ANSWER.search(tail) or (
         cue.rule in ("cannot tell", "not there", "declines") and not sees
     ):

@@ -34,7 +34,7 @@ _TELLING = (*_WORDS, *_ALONE, "course", "not")
 _BEFORE = word_set(
     "so well probably , the answer my likely definitely absolutely certainly hmm ok okay most "
     "therefore thus i think would say believe - : in short hence wait actually oh sorry "
-    "correction conclusion final guess it's it is mean meant"
+    "correction conclusion final guess it's it is mean meant that's"
 )
 _BEHIND_NO = word_set(
     "it there the they i he she this that we you these those its his her not dogs"
@@ -54,6 +54,16 @@ _CLOSING = re.compile(
     re.IGNORECASE,
 )
 _BUT = re.compile(r"\bbut,?\s+(yes|no)\b(?=\s*[,.!;]|\s*$)", re.IGNORECASE)
+_IS_A = re.compile(r"\b(?:is|that's|it's) an? (?:\w+ )?(yes|no)[\s.!]*$", re.IGNORECASE)
+_OPPOSITES = (
+    "open closed", "open shut", "day night", "daytime nighttime", "full empty", "wet dry",
+    "on off", "left right", "top bottom", "above below", "indoors outdoors", "inside outside",
+    "same different", "bigger smaller", "larger smaller", "taller shorter", "higher lower",
+    "lighter darker", "brighter darker", "horizontal vertical", "asleep awake", "sitting standing",
+    "new old", "young old", "large small", "big small", "light dark", "clean dirty",
+    "colour grayscale", "color grayscale", "colour monochrome", "male female", "more fewer",
+)  # fmt: skip
+_UNCLOTHED = word_set("bare bareheaded barefoot uncovered unmarked")
 _ECHO = re.compile(r"\(?\byes\s*(?:/|or)\s*no\b\)?\s*:\s*", re.IGNORECASE)  # "Answer (yes or no):"
 _JUDGED = {
     "correct": "yes",
@@ -91,6 +101,8 @@ def read_yes_no(text: str, question: str = "") -> Reading:
     words = _ECHO.sub(": ", tidy(text), count=1)
     if not words:
         return Reading(state=State.UNPARSED, rule="empty")
+    if words.lower().rstrip(".!") in ("nobody", "no one"):
+        return _answer("no", "none there", words)
     if words.lower() in ("y", "n"):
         return _answer("yes" if words in "yY" else "no", "the letter alone", words)
     if _NUMBERED.fullmatch(words):
@@ -150,7 +162,7 @@ def _everything_said(text: str) -> list[_Said]:
         sentence = text[start:end].strip()
         if end - start > 60 and text.isascii():
             edges = lowered[start : start + 40] + lowered[max(start, end - 24) : end]
-            if not any(word in edges for word in _TELLING):
+            if not any(word in edges for word in _TELLING) and not _BUT.search(lowered, start, end):
                 continue
         if not sentence or sentence.endswith("?"):
             continue
@@ -158,7 +170,9 @@ def _everything_said(text: str) -> list[_Said]:
         if answer:
             said.append(_Said(start, answer, SAID, "opens with", sentence[:80]))
         if len(sentence) > 4 and (
-            match := _CLOSING.search(sentence[-24:]) or _BUT.search(sentence[-80:])
+            match := _CLOSING.search(sentence[-24:])
+            or _BUT.search(sentence[-80:])
+            or _IS_A.search(sentence[-40:])
         ):
             answer = _WORDS[match[1].lower()]
             said.append(_Said(end - 1, answer, SAID, "ends with", sentence[-80:]))
@@ -215,6 +229,11 @@ def _statement(text: str, question: str) -> Reading:
     asked = content(words_of(question))
     clauses = re.split(r"[.!;\n]+(?=\s|$)|, (?:but|however|although|though)\b", lowered[:1000])
     told = [clause for clause in clauses if clause.strip()] or [""]
+    first = words_of(told[0])
+    if len(first) == 2 and first[0] in _PRONOUNS and len(told) > 1:
+        verb = first[1].removesuffix("n't")
+        if verb in _AUXILIARIES or verb == "ca":
+            return _answer("no" if first[1] != verb else "yes", "said shortly", told[0])
     # The clause that says most of what was asked, the first of them.
     clause = max(told, key=lambda words: len(asked & content(words_of(words))))
     if "?" in clause:
@@ -240,6 +259,8 @@ def _statement(text: str, question: str) -> Reading:
         return _answer("no" if _is_denied(words) else judged, "judged", clause)
     if _is_denied(words):
         return _answer("no", "denied", clause)
+    if question and _is_opposite(words, words_of(question)):
+        return unparsed  # "It is closed" denies that it is open, but in no word of yes or no
     counts, wanted = _numbers(lowered), _numbers(question)
     if counts and wanted and counts.isdisjoint(wanted):
         return _answer("no", "another number", clause)
@@ -253,6 +274,18 @@ def _statement(text: str, question: str) -> Reading:
     if _AFFIRMS & set(words) and asked & content(words):
         return _answer("yes", "affirmed", clause)
     return unparsed
+
+
+def _is_opposite(words: Sequence[str], asked: Sequence[str]) -> bool:
+    """Whether a clause says the opposite of what is asked, and not that itself."""
+    if _UNCLOTHED & set(words) and not _UNCLOTHED & set(asked):
+        return True
+    for pair in _OPPOSITES:
+        one, other = pair.split()
+        for asked_word, said in ((one, other), (other, one)):
+            if asked_word in asked and said not in asked and said in words:
+                return asked_word not in words
+    return False
 
 
 def _numbers(text: str) -> set[str]:
