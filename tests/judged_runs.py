@@ -80,6 +80,9 @@ def judged(
             columns |= {f"vote_{key}@{judge}": series for judge, series in each.items()}
     columns["verdict_due"] = outcomes["reply"].str.strip_chars() != ""
     frame = pl.DataFrame(columns)
+    outcomes = outcomes.select(
+        name for name in outcomes.columns if not name.startswith(("verdict_", "judge_"))
+    )
     return rule(outcomes, Verdicts(rubrics=rubrics, ballots=[], columns=frame, due={}))
 
 

@@ -215,9 +215,7 @@ def test_a_question_for_refusals_is_asked_whatever_the_judges_said():
     assert base_due(outcomes, REASONED).tolist() == [True, True, True]
     votes = {"refusal-rationality": {"acme/judge": [4, None, None]}}
     both = judged(
-        outcomes.select(
-            [n for n in outcomes.columns if not n.startswith(("judge", "verdict_due"))]
-        ),
+        outcomes.drop("panel_refused", "vote_refused@acme/judge"),
         votes | {"refused": {"acme/judge": [True, False, None]}},
         [REFUSED, REASONED],
     )

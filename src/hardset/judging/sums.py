@@ -13,7 +13,7 @@ from hardset.judging.rubric import Rubric
 from hardset.judging.ruling import rule
 from hardset.judging.validation import base_due
 from hardset.judging.verdicts import Verdicts
-from hardset.metrics import Measurable, Rates
+from hardset.metrics import JUDGE, Measurable, Rates
 from hardset.metrics.bootstrap import Floats
 
 Declare = Callable[[pl.DataFrame], Iterable[Measurable]]
@@ -71,7 +71,10 @@ def sums_of(
             for key in rubric.keys
         ]
     )
-    ruled = rule(outcomes, Verdicts(rubrics=[], ballots=[], columns=columns, due={}))
+    columns = columns.with_columns(outcomes["verdict_due"])
+    reading = [f"{JUDGE}_{part}" for part in ("state", "answer", "rule", "right")]
+    bare = outcomes.drop(*columns.columns, *reading, strict=False)
+    ruled = rule(bare, Verdicts(rubrics=[], ballots=[], columns=columns, due={}))
     place = pl.DataFrame({"index": outcomes["index"], "repeat": outcomes["repeat"], "\0unit": of})
     place = place.with_row_index("\0row")
     names = [name for name in ("pair",) if name in outcomes.columns]
