@@ -40,10 +40,12 @@ def proper(question: str) -> str:
 def presuming(question: str) -> str:
     """Return the part of a question whose words it takes for granted.
 
-    That is the question proper, unless it says "it" or "they" of what stands before it.
+    That is the question proper, unless it says "it" or "they" of what stands before it; what
+    it only quotes ("The caption says: ...") it never takes for granted.
     """
     asked = proper(question)
-    return question if _MEANS_BEFORE.search(asked) else asked
+    quoted = '"' in question.removesuffix(asked)
+    return question if _MEANS_BEFORE.search(asked) and not quoted else asked
 
 
 @lru_cache(maxsize=1024)

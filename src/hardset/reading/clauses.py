@@ -86,7 +86,9 @@ def _clauses(text: str) -> list[str]:
             if not words:
                 continue
             fragment = len(words) < 5 and not _VERB.search(part)
-            if parts and fragment and words[0].lower() not in _JOINS and _VERB.search(parts[-1]):
+            if parts and words[0].lower() in ("or", "maybe", "perhaps"):
+                parts[-1] = f"{parts[-1]}, {part.strip()}"  # leaves a choice open
+            elif parts and fragment and words[0].lower() not in _JOINS and _VERB.search(parts[-1]):
                 parts[-1] = f"{parts[-1]}, {part.strip()}"
             else:
                 parts.append(part.strip())
