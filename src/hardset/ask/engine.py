@@ -24,7 +24,7 @@ from hardset.ask.attempt import Attempts, Model
 from hardset.ask.budget import Purse
 from hardset.ask.group import Group
 from hardset.ask.pace import START, Pace
-from hardset.ask.rows import Preparer, Row, failed, first_image
+from hardset.ask.rows import NO_PICTURE, Preparer, Row, failed, first_image
 from hardset.ask.store import Entry, Store, entry
 from hardset.images import Library
 from hardset.records import Item, Prompt, Reply
@@ -200,7 +200,7 @@ class _Run:
             if stop is not None and stop.is_set():
                 break
             self.tally.keys += b"".join([row.key if row else NO_KEY for row in rows])
-            self.tally.pictures += b"".join([first_image(row) for row in rows])
+            self.see(rows)
             self.tally.walked += len(rows)
             await self.offer([row for row in rows if row is not None])
             while len(self.ready) > LOW:
@@ -210,6 +210,13 @@ class _Run:
         self.wake()
         if not self.workers:
             self.over.set()
+
+    def see(self, rows: Sequence[Row | None]) -> None:
+        """Note the first picture of the next rows; nothing is kept until one has a picture."""
+        pictures = self.tally.pictures
+        found = b"".join([first_image(row) for row in rows])
+        if pictures or any(found):
+            pictures += bytes(self.tally.walked * len(NO_PICTURE) - len(pictures)) + found
 
     async def offer(self, rows: Sequence[Row]) -> None:
         """Put the rows that have no reply yet where the workers find them."""

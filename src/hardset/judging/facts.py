@@ -82,12 +82,12 @@ class Facts:
         if not asked:
             return
         rows = np.flatnonzero(np.logical_or.reduce([mask for _, mask in asked]))
+        replies = self.outcomes.select("index", "reply")
         items = enumerate(self._items())
         position, item = -1, None
         for start in range(0, len(rows), CHUNK):
             some = rows[start : start + CHUNK]
-            part = self.outcomes[some].select("index", "reply")
-            for row, (index, reply) in zip(some.tolist(), part.iter_rows(), strict=True):
+            for row, (index, reply) in zip(some.tolist(), replies[some].iter_rows(), strict=True):
                 while position < index:
                     position, item = next(items)
                 assert item is not None

@@ -26,9 +26,11 @@ def rule(outcomes: pl.DataFrame, verdicts: Verdicts) -> pl.DataFrame:
     Returns:
         The outcomes with the verdicts' columns, and the four columns of the reading `judge`.
     """
-    rows = outcomes.with_columns(verdicts.columns)
+    # Stacked beside what there is: `with_columns` would first copy all of it, to align the chunks.
+    rows = outcomes.hstack(verdicts.columns)
     if f"verdict_{REFUSED}" not in rows.columns:
         return rows
+    of = outcomes.select("state", "answerable", "right").hstack(verdicts.columns)
     refused = pl.col(f"verdict_{REFUSED}")
     judged = f"verdict_{MATCHES}" in rows.columns
     matches = pl.col(f"verdict_{MATCHES}") if judged else pl.col("right")
@@ -59,9 +61,11 @@ def rule(outcomes: pl.DataFrame, verdicts: Verdicts) -> pl.DataFrame:
         .then(pl.lit("no verdict"))
         .otherwise(pl.lit("verdict"))
     )
-    return rows.with_columns(
-        state.alias(f"{JUDGE}_state"),
-        pl.lit("").alias(f"{JUDGE}_answer"),
-        said.alias(f"{JUDGE}_rule"),
-        right.alias(f"{JUDGE}_right"),
+    return rows.hstack(
+        of.select(
+            state.alias(f"{JUDGE}_state"),
+            pl.repeat("", pl.len()).alias(f"{JUDGE}_answer"),
+            said.alias(f"{JUDGE}_rule"),
+            right.alias(f"{JUDGE}_right"),
+        )
     )
