@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from hardset.judging.estimate import Estimate
 from hardset.judging.facts import Facts
+from hardset.judging.means import Judge, Means
 from hardset.judging.rubric import Rubric, load
 from hardset.judging.ruling import rule
 from hardset.judging.verdict import read_true_false
 from hardset.judging.verdicts import Panel, Verdicts, judge
-from hardset.judging.votes import Judge, Means
 
 __all__ = [
     "Estimate",

@@ -8,6 +8,7 @@ on go through it; every other one is put before the whole panel.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -15,8 +16,9 @@ from numpy.typing import NDArray
 
 from hardset.judging.check import sample
 from hardset.judging.facts import Facts, Wanted
+from hardset.judging.means import Judge, Means
 from hardset.judging.panel import NONE, dtype_of, spread
-from hardset.judging.votes import Ballot, Judge, Means
+from hardset.judging.votes import Ballot
 from hardset.records import State
 
 AUDIT = 100  # rows of each rubric that the rules decide, which the panel judges too
@@ -76,12 +78,14 @@ class Cascade:
             self._by[name][same] = 2
             self._said[name][same] = first.votes[name][same]
             left[name] = (mask & ~same) | self.audited[name]
-        for ballot in ballots:
-            if ballot is first:  # it has voted on the rest already
-                audited = {name: self.audited[name] for name in left}
-                await ballot.vote(facts, whole | audited, means)
-            else:
-                await ballot.vote(facts, whole | left, means)
+        audited = {name: self.audited[name] for name in left}  # the first has voted on the rest
+
+        def due_from(ballot: Ballot) -> Wanted:
+            return whole | (audited if ballot is first else left)
+
+        await means.each(
+            [(one.judge, partial(one.vote, facts, due_from(one), means)) for one in ballots]
+        )
 
     def settle(
         self, key: str, due: NDArray[np.bool_], verdict: pl.Series, how: pl.Series

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import polars as pl
 
 from hardset.judging.facts import Facts, Wanted
+from hardset.judging.means import Means
 from hardset.judging.panel import NONE, Votes, vote_column
 from hardset.judging.rubric import Rubric
-from hardset.judging.votes import Ballot, Means
+from hardset.judging.votes import Ballot
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +52,8 @@ async def checked(
         means: see `Ballot.vote`.
         rows: how many rows of each rubric.
     """
-    found = []
-    for ballot in ballots:
+
+    async def of(ballot: Ballot) -> Check:
         wanted = {}
         for rubric in facts.rubrics:
             voted = due[rubric.name] & np.logical_and.reduce(
@@ -60,8 +62,9 @@ async def checked(
             wanted[rubric.name] = sample(voted, rows, f"check {rubric.name}")
         again = await ballot.recheck(facts, wanted, means, repeat=1)
         turned = await ballot.recheck(facts, wanted, means, turned=True)
-        found.append(Check(judge=ballot.judge.name, again=again, turned=turned))
-    return found
+        return Check(judge=ballot.judge.name, again=again, turned=turned)
+
+    return await means.each([(ballot.judge, partial(of, ballot)) for ballot in ballots])
 
 
 def sample(mask: np.ndarray, most: int, salt: str) -> np.ndarray:

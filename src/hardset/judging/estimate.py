@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from hardset.ask import prompt_key
 from hardset.images import BadMedia, Library
 from hardset.judging.facts import Facts, Wanted
+from hardset.judging.means import Judge, Means
 from hardset.judging.prompt import Form
-from hardset.judging.votes import Judge, Means, prompts_of
-from hardset.records import Image, Prompt
+from hardset.judging.votes import prompts_of
+from hardset.records import Image, Item, Prompt
 
 SAMPLE = 200  # prompts of each judge that are written to see how long they are
 A_TOKEN = 4  # characters, about
@@ -55,10 +56,13 @@ def estimate(judges: Sequence[Judge], facts: Facts, wanted: Wanted, means: Means
     share = verdicts / max(1, sum(int(mask.sum()) for mask in some.values()))
     stored = tokens_in = tokens_out = 0.0
     dollars: float | None = 0.0
+    written: dict[tuple[Form, bool], list[tuple[Prompt, Item]]] = {}  # most judges share them
     reasons = {rubric.name: rubric.reasons for rubric in facts.rubrics}
     for judge in judges:
         form: Form = "json" if getattr(judge.model, "gives_json", False) else "words"
-        asked = list(prompts_of(judge, facts, some, form))
+        if (form, judge.sees) not in written:
+            written[form, judge.sees] = list(prompts_of(judge, facts, some, form))
+        asked = written[form, judge.sees]
         library = means.library(judge.model)
         keys = [prompt_key(judge.model, _known(prompt, library), item) for prompt, item in asked]
         held = set(means.store.held(keys))

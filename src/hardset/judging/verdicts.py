@@ -6,9 +6,9 @@ Rubrics are asked in two rounds, since some wait for whether a reply refuses. Ve
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,10 @@ from hardset.judging.cascade import RULE, Cascade
 from hardset.judging.check import Check, checked
 from hardset.judging.estimate import Estimate, estimate
 from hardset.judging.facts import Facts
+from hardset.judging.means import Judge, Means
 from hardset.judging.panel import NONE, decide, dtype_of, vote_column
 from hardset.judging.rubric import Rubric
-from hardset.judging.votes import Ballot, Judge, Means
+from hardset.judging.votes import Ballot
 from hardset.records import State
 
 REFUSED, MATCHES = "refused", "matches-reference"
@@ -149,14 +150,14 @@ async def judge(
         if announce is not None:
             announce(estimate(panel.judges, facts, due, means))
         if cascade is None:
-            for ballot in ballots:
-                await ballot.vote(facts, due, means)
-                if ballot.stopped == INTERRUPTED:
-                    return found
+            means.due += sum(int(mask.sum()) for mask in due.values()) * len(ballots)
+            await means.each(
+                [(ballot.judge, partial(ballot.vote, facts, due, means)) for ballot in ballots]
+            )
         else:
             await cascade.vote(ballots, facts, due, means)
-            if found.stopped == INTERRUPTED:
-                return found
+        if any(ballot.stopped == INTERRUPTED for ballot in ballots):
+            return found
         _count(found, round_, cascade)
     if panel.check:
         found.checks = await checked(ballots, facts, found.due, means, panel.check)
@@ -189,7 +190,6 @@ def _count(found: Verdicts, rubrics: Sequence[Rubric], cascade: Cascade | None) 
 
 
 def _of_ballot(ballot: Ballot, rubrics: Sequence[Rubric]) -> dict[str, Any]:
-    keys = b"".join(bytes(asked.keys) for asked in ballot.asked)
     return {
         "model": ballot.judge.name,
         "options": dict(ballot.judge.model.options),
@@ -204,7 +204,7 @@ def _of_ballot(ballot: Ballot, rubrics: Sequence[Rubric]) -> dict[str, Any]:
             for key in rubric.keys
         },
         "failures": ballot.failures,
-        "prompts_sha256": hashlib.sha256(keys).hexdigest(),
+        "prompts_sha256": ballot.prompts.hexdigest(),
     }
 
 

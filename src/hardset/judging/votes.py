@@ -6,17 +6,17 @@ never came, is no vote, never a no.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardset.ask import Asked, Budget, Limits, Model, Store, Tally, ask
-from hardset.images import Library
+from hardset.ask import Asked, ask
 from hardset.judging.facts import Facts, Wanted, pairs
+from hardset.judging.means import Judge, Means
 from hardset.judging.panel import NONE, Votes
 from hardset.judging.prompt import Form, Prompter
 from hardset.judging.rubric import Rubric
@@ -34,68 +34,6 @@ SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
 UNREAD = "no verdict in the judge's reply"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Judge:
-    """A model that judges, and how.
-
-    Attributes:
-        model: who is asked.
-        blind: whether it is sent no picture though it takes some.
-        price: dollars for a million tokens, in and out: for the estimate and a budget in dollars.
-    """
-
-    model: Model
-    blind: bool = False
-    price: tuple[float, float] | None = None
-
-    @property
-    def name(self) -> str:
-        """Its model's spec."""
-        return self.model.name
-
-    @property
-    def sees(self) -> bool:
-        """Whether it is sent the pictures of rubrics that show them."""
-        return bool(self.model.takes) and not self.blind
-
-
-@dataclass(kw_only=True)
-class Means:
-    """What all judges of a panel share: the store, the limits, what is left to spend, the stop."""
-
-    store: Store
-    library: Callable[[Model], Library]
-    limits: Limits = field(default_factory=Limits)
-    progress: Callable[[Tally], None] | None = None
-    stop: asyncio.Event | None = None
-    spent_all: str = ""  # why nothing more may be asked: the budget
-
-    def __post_init__(self) -> None:
-        self.whole = self.limits.budget
-
-    def limits_of(self, judge: Judge) -> Limits:
-        """Give the limits for one judge, with its own prices."""
-        budget = self.limits.budget
-        if budget is None or budget.dollars is None or judge.price is None:
-            return self.limits
-        price_in, price_out = judge.price
-        own = Budget(dollars=budget.dollars, price_in=price_in, price_out=price_out)
-        return replace(self.limits, budget=own)
-
-    def spend(self, asked: Asked) -> None:
-        """Take what an asking cost off what is left."""
-        budget = self.limits.budget
-        if budget is None:
-            return
-        left = budget.less(asked.spent)
-        if left is None:
-            self.spent_all = (
-                f"not asked: the budget of all judges together, {self.whole}, was reached"
-            )
-        else:
-            self.limits = replace(self.limits, budget=left)
-
-
 class Ballot:
     """One judge's votes on every row and rubric, as they come in.
 
@@ -103,7 +41,8 @@ class Ballot:
         votes: by key, (rows,); `NONE` where there is none.
         due: by rubric, (rows,): what this judge was asked.
         failures: why votes never came, and how many for each reason.
-        asked: what every asking ended with.
+        stopped: why the asking ended early, if it did.
+        prompts: the SHA-256 of the keys of all that was asked.
         form: "json" where the endpoint holds its replies to a schema, else "words".
     """
 
@@ -114,16 +53,12 @@ class Ballot:
         }
         self.due = {rubric.name: np.zeros(rows, np.bool_) for rubric in rubrics}
         self.failures: dict[str, int] = {}
-        self.asked: list[Asked] = []
+        self.stopped: str | None = None
+        self.prompts = hashlib.sha256()
         self.form: Form = "json" if getattr(judge.model, "gives_json", False) else "words"
         self.refused_json = ""  # what the endpoint said of the schema, if it would not have it
         self._rows = rows
         self._tried = False
-
-    @property
-    def stopped(self) -> str | None:
-        """Why the asking ended early, if it did."""
-        return next((asked.stopped for asked in self.asked if asked.stopped), None)
 
     async def vote(self, facts: Facts, wanted: Wanted, means: Means) -> None:
         """Ask for the votes that are wanted, once, and once more for those that cannot be read."""
@@ -166,9 +101,11 @@ class Ballot:
         prompts = self._prompts(facts, one, "json", repeat=0, turned=False)
         asked = await self._asking(prompts, 1, means)
         failure = next(asked.replies(means.store)).failure  # one was asked, or why it was not
-        if failure is not None and not failure.transient and not failure.hopeless:
+        refused = failure is not None and not failure.transient and not failure.hopeless
+        if failure is not None and refused and asked.stopped is None:
             self.form, self.refused_json = "words", failure.reason
-            self.asked.pop()
+        else:
+            self._keep(asked)
 
     async def _ask(
         self,
@@ -190,6 +127,11 @@ class Ballot:
             return {}
         prompts = self._prompts(facts, wanted, form, repeat=repeat, turned=turned)
         asked = await self._asking(prompts, total, means)
+        self._keep(asked)
+        # Few replies differ, where a word is due.
+        read_of = {
+            rubric.name: lru_cache(512)(partial(read_votes, rubric)) for rubric in facts.rubrics
+        }
         unread: dict[str, NDArray[np.bool_]] = {}
         for (row, rubric), reply in zip(
             pairs(facts.rubrics, wanted), asked.replies(means.store), strict=False
@@ -198,7 +140,7 @@ class Ballot:
                 reason = reply.failure.reason
                 self.failures[reason] = self.failures.get(reason, 0) + 1
                 continue
-            read = read_votes(rubric, reply.text) if reply.finish != "length" else {}
+            read = read_of[rubric.name](reply.text) if reply.finish != "length" else {}
             for key, vote in read.items():
                 votes[key][row] = vote
             if len(read) < len(rubric.keys):
@@ -216,13 +158,16 @@ class Ballot:
             means.store,
             means.library(self.judge.model),
             means.limits_of(self.judge),
-            means.progress,
+            means.tell if means.progress else None,
             means.stop,
             total=total,
         )
-        self.asked.append(asked)
-        means.spend(asked)
+        means.over(asked)
         return asked
+
+    def _keep(self, asked: Asked) -> None:
+        self.stopped = self.stopped or asked.stopped
+        self.prompts.update(asked.keys)
 
     def _prompts(
         self, facts: Facts, wanted: Wanted, form: Form, *, repeat: int, turned: bool

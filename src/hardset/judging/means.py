@@ -1,0 +1,149 @@
+"""Who judges, and what all judges of a panel share: the store, the limits, the stop, the count.
+
+Judges at different addresses are asked at once. Those at one address take turns, since a server
+that must load each model anew is slowest when they come together; so do those on this machine, and
+all of them under a budget, of which the next may spend what the one before has left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from hardset.ask import Asked, Budget, Limits, Model, Store, Tally
+from hardset.images import Library
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judge:
+    """A model that judges, and how.
+
+    Attributes:
+        model: who is asked.
+        blind: whether it is sent no picture though it takes some.
+        price: dollars for a million tokens, in and out: for the estimate and a budget in dollars.
+    """
+
+    model: Model
+    blind: bool = False
+    price: tuple[float, float] | None = None
+
+    @property
+    def name(self) -> str:
+        """Its model's spec."""
+        return self.model.name
+
+    @property
+    def sees(self) -> bool:
+        """Whether it is sent the pictures of rubrics that show them."""
+        return bool(self.model.takes) and not self.blind
+
+    @property
+    def address(self) -> str:
+        """Where it is asked; "" on this machine."""
+        return str(getattr(self.model, "url", ""))
+
+
+@dataclass(kw_only=True)
+class Means:
+    """What all judges of a panel share; `limits.concurrency` is for each address."""
+
+    store: Store
+    library: Callable[[Model], Library]
+    limits: Limits = field(default_factory=Limits)
+    progress: Callable[[Tally], None] | None = None
+    stop: asyncio.Event | None = None
+    spent_all: str = ""  # why nothing more may be asked: the budget
+    due: int = 0  # verdicts that will be asked for at least, as far as is known
+
+    def __post_init__(self) -> None:
+        self.whole = self.limits.budget
+        self._ended = Tally(total=0)  # all askings that are over
+        self._open: list[Tally] = []
+
+    def limits_of(self, judge: Judge) -> Limits:
+        """Give the limits for one judge, with its own prices."""
+        budget = self.limits.budget
+        if budget is None or budget.dollars is None or judge.price is None:
+            return self.limits
+        price_in, price_out = judge.price
+        own = Budget(dollars=budget.dollars, price_in=price_in, price_out=price_out)
+        return replace(self.limits, budget=own)
+
+    def spend(self, asked: Asked) -> None:
+        """Take what an asking cost off what is left."""
+        budget = self.limits.budget
+        if budget is None:
+            return
+        left = budget.less(asked.spent)
+        if left is None:
+            self.spent_all = (
+                f"not asked: the budget of all judges together, {self.whole}, was reached"
+            )
+        else:
+            self.limits = replace(self.limits, budget=left)
+
+    async def each(self, works: Sequence[tuple[Judge, Callable[[], Awaitable[T]]]]) -> list[T]:
+        """Have every judge do its work, at once or in turn; see the module.
+
+        Returns:
+            What came of it, in the order given.
+
+        Raises:
+            Exception: the first that a work raises; what others received is committed first.
+        """
+        lines: dict[str, list[int]] = {}
+        for place, (judge, _) in enumerate(works):
+            address = judge.address if self.limits.budget is None else ""
+            lines.setdefault(address, []).append(place)
+        found: dict[int, T] = {}
+
+        async def in_turn(places: Sequence[int]) -> None:
+            for place in places:
+                found[place] = await works[place][1]()
+
+        tasks = [asyncio.ensure_future(in_turn(places)) for places in lines.values()]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        return [found[place] for place in range(len(works))]
+
+    def tell(self, tally: Tally) -> None:
+        """Say how far all askings are together; each asking calls it with its own tally."""
+        if not any(tally is one for one in self._open):
+            self._open.append(tally)
+        if self.progress is not None:
+            together = _sum([self._ended, *self._open])
+            together.total = max(self.due, together.total or 0)
+            self.progress(together)
+
+    def over(self, asked: Asked) -> None:
+        """Count an asking that has ended, and take what it cost off what is left."""
+        self._open = [one for one in self._open if one is not asked]
+        self._ended = _sum([self._ended, asked])
+        self._ended.rate, self._ended.level, self._ended.waits = 0.0, 0, 0.0
+        self.spend(asked)
+
+
+def _sum(tallies: Sequence[Tally]) -> Tally:
+    """Add tallies up: of waits and times the longest counts."""
+    whole = Tally(total=sum(one.total or 0 for one in tallies))
+    for one in tallies:
+        for name in _ADDED:
+            setattr(whole, name, getattr(whole, name) + getattr(one, name))
+        for name in ("seconds", "waits"):
+            setattr(whole, name, max(getattr(whole, name), getattr(one, name)))
+    return whole
+
+
+_ADDED = (
+    "walked", "stored", "asked", "failed", "tokens_in", "tokens_out", "spent",
+    "rate", "level", "in_flight",
+)  # fmt: skip
