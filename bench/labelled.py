@@ -46,11 +46,15 @@ def _items(source):
     return benchmark, {item.id: item for item in benchmark.items()}
 
 
+def item(row):
+    """Return the item that a reply is to."""
+    return _items(row["source"])[1][row["id"]]
+
+
 def read(row):
     """Read one reply: for each reader that is due, what was due and what was read, as words."""
-    benchmark, items = _items(row["source"])
-    item = items[row["id"]]
-    judged = benchmark.judge(item, row["reply"])["default"]
+    benchmark, _ = _items(row["source"])
+    judged = benchmark.judge(item(row), row["reply"])["default"]
     reading = judged.reading
     answer = reading.answer if reading.state is State.ANSWERED else ""
     found = {"refusal": (_refuses(row["refused"]), _refuses(reading.state is State.ABSTAINED))}
