@@ -24,9 +24,16 @@ from hardset.errors import UsageError
 from hardset.judging.facts import Facts
 from hardset.judging.rubric import Rubric
 
+RARE = 0.05  # the share of all units below which a stratum is put together with others
 FEW = 4  # units that a stratum gets at least, where it has them
 BLOCK = 10  # units whose rows are shuffled together: a sheet half filled holds whole pairs
-LEVELS = ("verdict and category", "verdict", "verdict without grades", "question")
+LEVELS = (
+    "verdict and category",
+    "verdict",
+    "verdict without grades",
+    "verdict without grades, rare ones together",
+    "question",
+)
 """What tells strata apart; the finest for which the sample suffices."""
 ON_REFUSAL = ("refused", "answered")
 
@@ -97,6 +104,13 @@ def strata(
         keys: their verdicts that are wanted.
         level: what tells strata apart, one of `LEVELS`.
     """
+    if level == LEVELS[3]:
+        known, asked_of = (strata(outcomes, rubrics, keys, LEVELS[n]) for n in (2, 4))
+        named = pl.DataFrame({"stratum": known, "together": asked_of + " (rare)"})
+        rare = (pl.len().over("stratum") < RARE * (known != "").sum()) & (pl.col("stratum") != "")
+        return named.select(pl.when(rare).then("together").otherwise("stratum").alias("stratum"))[
+            "stratum"
+        ]
     said = []
     for rubric in rubrics:
         asked = pl.lit(pl.Series(base_due(outcomes, rubric)))
@@ -131,7 +145,7 @@ def strata(
 
 def _told(rubric: Rubric, key: str, level: str) -> pl.Expr:
     """Write what the judges said of a row, as far as it tells strata apart."""
-    if level == LEVELS[3]:
+    if level == LEVELS[4]:
         return pl.lit("asked")
     verdict, how = pl.col(f"verdict_{key}"), pl.col(f"panel_{key}").fill_null("")
     none = pl.when(how == "").then(pl.lit("not due")).otherwise(pl.lit("none"))
