@@ -17,6 +17,7 @@ from hardset.metrics.judges import Confusion, against_people, confusion
 from hardset.records import GRADE, Metric
 
 ORDINAL = f"{ALPHA} (ordinal)"
+SAME = 0.5  # grades apart up to which two are one: a mean of 4 and 5 is neither 4 nor 5
 
 
 class Held(NamedTuple):
@@ -39,7 +40,7 @@ def hold(
 ) -> Held:
     """Hold one judge's verdicts against people's, over the lines that have both.
 
-    Grades that are means are rounded for what counts agreement, and not for the mean error.
+    Grades that are means are rounded for kappa, AC1 and confusion, and for nothing else.
 
     Args:
         votes: (lines,), NaN for none.
@@ -69,11 +70,9 @@ def hold(
 
     metrics = [one for one in against(said, told) if one.name != "error rate"]
     if graded:
-        exact = msgspec.structs.replace(
-            metrics[0], name="exact agreement", about="the same whole grade / rows"
-        )
         as_they_are = [one for one in against(votes, people) if one.unit]
-        metrics = [exact, _within_one(said, told, clusters, weights, draws, seed), *as_they_are]
+        near = _near(np.abs(votes - people), clusters, weights, draws, seed)
+        metrics = [*near, *as_they_are]
     found = agreement(
         np.stack([said, told], axis=1),
         clusters,
@@ -102,18 +101,20 @@ def categories(rubric: Rubric) -> list[float]:
     return [0.0, 1.0]
 
 
-def _within_one(
-    said: Floats, told: Floats, clusters: Counts, weights: Floats, draws: int, seed: int
-) -> Metric:
+def _near(apart: Floats, clusters: Counts, weights: Floats, draws: int, seed: int) -> list[Metric]:
+    """Say how often grades are the same, and how often one grade apart at most."""
     frame = pl.DataFrame({
-        "near": np.abs(said - told) <= 1,
-        "weight": weights / (weights.mean() if len(weights) else 1),
+        "apart": apart,
+        "weight": weights / (weights.mean() if weights.any() else 1),
         "cluster": clusters,
     })  # fmt: skip
-    ratio = Ratio(
-        name="within one grade",
-        top=pl.col("near") * pl.col("weight"),
-        bottom=pl.col("weight"),
-        about="at most one grade from people's / rows",
-    )
-    return estimate(frame, [ratio], cluster="cluster", draws=draws, seed=seed)[0]
+    ratios = [
+        Ratio(
+            name=name,
+            top=(pl.col("apart") <= most) * pl.col("weight"),
+            bottom=pl.col("weight"),
+            about=f"at most {most:g} grades from people's / rows",
+        )
+        for name, most in (("exact agreement", SAME), ("within one grade", 1.0))
+    ]
+    return estimate(frame, ratios, cluster="cluster", draws=draws, seed=seed)

@@ -107,7 +107,9 @@ def strata(
     if level == LEVELS[3]:
         known, asked_of = (strata(outcomes, rubrics, keys, LEVELS[n]) for n in (2, 4))
         named = pl.DataFrame({"stratum": known, "together": asked_of + " (rare)"})
-        rare = (pl.len().over("stratum") < RARE * (known != "").sum()) & (pl.col("stratum") != "")
+        rare = (pl.len().over("stratum") < RARE * float((known != "").sum())) & (
+            pl.col("stratum") != ""
+        )
         return named.select(pl.when(rare).then("together").otherwise("stratum").alias("stratum"))[
             "stratum"
         ]

@@ -88,6 +88,7 @@ class Disagreement:
     verdict: str  # the panel's
     how: str
     votes: Mapping[str, str]
+    apart: Sequence[str]  # the judges who differ from people
     label: str  # people's together
     labels: Mapping[str, str]
     notes: Mapping[str, str]

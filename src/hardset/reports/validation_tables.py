@@ -80,13 +80,17 @@ def parts(found: Validated, encoding: str = "utf-8") -> Iterator[RenderableType]
 
 def _judges(question: Question, encoding: str) -> Table:
     rows = [row(one) for one in question.against]
-    made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    made.add_column("judge", overflow="fold", min_width=8)
-    made.add_column("as people", justify="right", no_wrap=True)
-    for one in rows[0].numbers:
-        made.add_column(one.name.replace(ALPHA, "alpha"), justify="right", min_width=9)
+    made = Table(box=box.SIMPLE_HEAD, padding=0)
+    made.add_column("judge", overflow="fold", min_width=10)
+    made.add_column("as people", justify="right")
+    names = [one.name for one in rows[0].numbers]
+    left_out = ("mean absolute error", COHEN) if question.scale == "graded" else ()
+    shown = [i for i, name in enumerate(names) if name not in left_out]  # the page has all
+    for one in (rows[0].numbers[i] for i in shown):
+        name = one.name.replace(ALPHA, "alpha")
+        made.add_column(name, justify="right", min_width=max(map(len, name.split())))
     for each in rows:
-        cells = [_cell(one) for one in each.numbers]
+        cells = [_cell(each.numbers[i]) for i in shown]
         made.add_row(*(_plain(cell, encoding) for cell in (each.judge, each.alike, *cells)))
     return made
 
@@ -112,13 +116,13 @@ def _rates(found: Validated, encoding: str) -> Table:
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
+        padding=0,
     )
     made.add_column("metric", overflow="fold", min_width=16)
     made.add_column("by the judges", justify="right", no_wrap=True)
     made.add_column("prediction-powered", justify="right", no_wrap=True)
     made.add_column("Rogan-Gladen", justify="right", no_wrap=True)
-    made.add_column("labels", overflow="fold", min_width=16)
+    made.add_column("labels", overflow="fold", min_width=12)
     for one in found.corrections:
         laid = rate(one)
         first, *others = laid.marks or [Number("")]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hardset.benchmarks import registry
 from hardset.errors import UsageError
-from hardset.judging.against import categories, hold
+from hardset.judging.against import SAME, categories, hold
 from hardset.judging.correcting import Rate, corrected, said_of
 from hardset.judging.labels import Label, settled, write_label
 from hardset.judging.rubric import Rubric
@@ -245,15 +245,15 @@ def _against(
     seed: int,
 ) -> Against:
     found = hold(votes, people, rubric, clusters=clusters, weights=weights, draws=draws, seed=seed)
-    counts = found.confusion.counts
+    apart = np.abs(votes - people)
     return Against(
         judge=name,
         metrics=found.metrics,
         coefficients=found.coefficients,
         categories=[write_label(value, rubric.scale) for value in found.confusion.categories],
-        counts=counts.tolist(),
-        lines=int(counts.sum()),
-        alike=int(np.trace(counts)),
+        counts=found.confusion.counts.tolist(),
+        lines=int((~np.isnan(apart)).sum()),
+        alike=int((apart <= (SAME if rubric.scale == "graded" else 0)).sum()),
     )
 
 
@@ -304,13 +304,15 @@ def _disagreements(
     found: list[tuple[tuple[bool, float, str], Disagreement]] = []
     for lines in every:
         scale = lines.rubric.scale
+        same = SAME if scale == "graded" else 0.0
         how = outcomes[f"panel_{lines.key}"].gather(lines.rows).to_list()
         for i, line in enumerate(lines.lines):
             told, said = float(lines.people[i]), float(lines.panel[i])
             given = [label for label in lines.labels[i] if label not in ("", "?")]
             among = len({str(label) for label in given}) > 1
-            apart = abs(_whole(told, scale) - _whole(said, scale)) if told == told else 0.0
-            if not among and not apart > 0 and not (told == told and said != said):
+            apart = abs(told - said)
+            differ = apart > same
+            if not among and not differ and not (told == told and said != said):
                 continue
             known = outcomes.row(line.row, named=True)
             one = Disagreement(
@@ -325,6 +327,11 @@ def _disagreements(
                 votes={
                     name: write_label(float(votes[i]), scale) for name, votes in lines.votes.items()
                 },
+                apart=[
+                    name
+                    for name, votes in lines.votes.items()
+                    if abs(float(votes[i]) - told) > same
+                ],
                 label=write_label(told, scale) if told == told else "open",
                 labels={
                     sheet.name: write_label(label, scale) if isinstance(label, float) else label
@@ -335,10 +342,6 @@ def _disagreements(
                 },
                 among_people=among,
             )
-            size = apart if scale == "graded" and apart == apart else 1.0
-            found.append(((not apart > 0, -size, line.id), one))
+            size = apart if differ else 0.0
+            found.append(((not differ, -size, line.id), one))
     return [one for _, one in sorted(found, key=lambda pair: pair[0])]
-
-
-def _whole(value: float, scale: str) -> float:
-    return float(np.floor(value + 0.5)) if scale == "graded" else value
