@@ -275,3 +275,12 @@ def test_a_family_that_is_none_and_a_model_without_a_role_are_refused():
         Roles(evaluated=("my-vlm",), said={"my-vlm": "qwenn"})
     with pytest.raises(UsageError, match=r"family of my-vml is given, .* there are: my-vlm"):
         Roles(evaluated=("my-vlm",), said={"my-vml": "qwen"})
+
+
+def test_an_overlap_that_came_with_the_data_is_said_and_stops_nobody():
+    """No choice of model mends it; one that is evaluated or judges besides is still refused."""
+    data = {"generator": ("openai/gpt-4o",), "verifier": ("openai/o1",)}
+    said = Roles(evaluated=("anthropic/claude-sonnet-4",), **data).check(allow=False)
+    assert said[0] == "openai/o1 verifies what openai/gpt-4o generated: one family, GPT"
+    with pytest.raises(UsageError, match="openai/gpt-5 is evaluated on what openai/gpt-4o gener"):
+        Roles(evaluated=("openai/gpt-5",), **data).check(allow=False)

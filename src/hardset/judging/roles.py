@@ -6,7 +6,7 @@ replies, and a benchmark that a family made or filtered suits that family.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import Any
@@ -17,6 +17,7 @@ from hardset.judging.families import Kin, kin, said_to_be
 __all__ = ["ROLES", "Kin", "Roles", "kin"]
 
 ROLES = ("generator", "verifier", "judge", "evaluated")
+_DATA = ("generator", "verifier")
 
 # What the later of two roles has to do with the earlier one.
 _BETWEEN = {
@@ -75,8 +76,16 @@ class Roles:
 
     def overlaps(self) -> list[str]:
         """Say in one sentence each which models of one family, or the same, have two roles."""
+        return self._overlaps(self._meetings())
+
+    def of_the_data(self) -> list[str]:
+        """Say which of these came with the data: whoever runs it cannot choose otherwise."""
+        data = [(role, specs) for role, specs in self._filled() if role in _DATA]
+        return self._overlaps(self._meetings(data))
+
+    def _overlaps(self, meetings: Iterator[tuple[str, str, str]]) -> list[str]:
         found = []
-        for sentence, earlier, later in self._meetings():
+        for sentence, earlier, later in meetings:
             shared = self.kin(earlier).families & self.kin(later).families
             if not shared:
                 continue
@@ -115,18 +124,20 @@ class Roles:
         return list(dict.fromkeys(found))
 
     def check(self, allow: bool) -> list[str]:
-        """Return what the report says first: overlaps that were allowed, then warnings.
+        """Return what the report says first: overlaps, then warnings.
 
         Args:
-            allow: whether one family may have two roles.
+            allow: whether one family may judge and be evaluated, or do either to data of its own.
 
         Raises:
-            UsageError: there is an overlap, and it is not allowed; every one is named.
+            UsageError: there is such an overlap, and it is not allowed; every one is named. One
+                that came with the data (generated and verified by one family) is only said.
         """
-        overlaps = self.overlaps()
-        if overlaps and not allow:
+        overlaps, given = self.overlaps(), self.of_the_data()
+        chosen = [sentence for sentence in overlaps if sentence not in given]
+        if chosen and not allow:
             raise UsageError(
-                f"{'; '.join(overlaps)}. Take a model of another family, or allow it with "
+                f"{'; '.join(chosen)}. Take a model of another family, or allow it with "
                 "--allow-overlap; the report then says so on its first page"
             )
         return [*overlaps, *self.warnings()]
@@ -134,9 +145,13 @@ class Roles:
     def _filled(self) -> list[tuple[str, tuple[str, ...]]]:
         return [(role, getattr(self, role)) for role in ROLES if getattr(self, role)]
 
-    def _meetings(self) -> Iterator[tuple[str, str, str]]:
+    def _meetings(
+        self, filled: Sequence[tuple[str, tuple[str, ...]]] | None = None
+    ) -> Iterator[tuple[str, str, str]]:
         """Yield each two models in different roles, after the sentence that holds them."""
-        for (role, earlier), (other, later) in combinations(self._filled(), 2):
+        for (role, earlier), (other, later) in combinations(
+            self._filled() if filled is None else filled, 2
+        ):
             for one, two in product(earlier, later):
                 yield _BETWEEN[role, other].format(earlier=one, later=two), one, two
 
