@@ -209,7 +209,10 @@ def test_a_panel_of_one_vendor_warns():
 
 
 def test_a_family_that_is_not_known_is_said_where_there_is_something_to_check():
-    unknown = "the family of my-model is not known: it was not checked against the others"
+    unknown = (
+        "the family of my-model is not known: it was not checked against the others "
+        "(--family my-model=NAME says it)"
+    )
     assert Roles(evaluated=("my-model",), judge=("openai/gpt-4o",)).warnings() == [unknown]
     assert Roles(evaluated=("my-model",)).warnings() == []
     assert Roles(evaluated=("baseline/random",), judge=("my-model",)).warnings() == []
@@ -237,7 +240,8 @@ def test_an_overlap_is_an_error_unless_allowed():
         "openai/o1 judges openai/gpt-4o: one family, GPT",
         "openai/gpt-5 judges openai/gpt-4o: one family, GPT",
         "both judges are OpenAI's: their errors are likely to agree",
-        "the family of my-model is not known: it was not checked against the others",
+        "the family of my-model is not known: it was not checked against the others "
+        "(--family my-model=NAME says it)",
     ]
     assert Roles(evaluated=("gpt-4o",), judge=("claude-3",)).check(allow=False) == []
 

@@ -117,7 +117,8 @@ class Roles:
         ]
         if sum(map(bool, kinned)) > 1:
             found += [
-                f"the family of {spec} is not known: it was not checked against the others"
+                f"the family of {spec} is not known: it was not checked against the others "
+                f"(--family {spec}=NAME says it)"
                 for spec in dict.fromkeys(spec for specs in kinned for spec in specs)
                 if not self.kin(spec).known
             ]
