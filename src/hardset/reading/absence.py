@@ -132,6 +132,25 @@ def premise_denied(words: list[str]) -> Found:
     return None
 
 
+def has_none(words: list[str]) -> Found:
+    """Match "no hat", "he isn't wearing a hat", "it has neither a hat nor a tie"."""
+    if at(words, 0, "no") and 1 < len(words) < 5 and words[1] != "," and not BE & {*words}:
+        return (True, tuple(words[1:]))
+    for i, word in enumerate(words[:-2]):
+        if at(words, i, "neither") and at(words, i + 1, "a|an"):
+            named = [word for word in words[i + 1 :] if word not in ("a", "an", "nor")]
+            return (True, tuple(named[:6]))
+        if word in NOT or word.endswith("n't"):
+            verb = past_adverbs(words, i + 1)
+            if at(words, verb, f"{_HOLDS}|wearing|holding|carrying", "a|an|any"):
+                thing = _until_stop(words[verb + 2 :])
+                other = verb + 2 + len(thing)
+                if at(words, other, "or"):  # "a collar or a bell"
+                    thing += _until_stop(words[other + 1 :])
+                return (True, tuple(thing))
+    return None
+
+
 def set_against(words: list[str]) -> Found:
     """Match "a cat rather than a dog": refuses what asks about the dog."""
     for i in range(1, len(words) - 2):

@@ -132,7 +132,8 @@ def _refused(text: str, options: Options, reading: Reading, question: str) -> Re
         return reading
     cue = refusal(text, question)
     if cue is not None:
-        return abstained(text, cue)
+        lists = is_option(text[cue.start : cue.end], options)
+        return reading if lists else abstained(text, cue)
     nothing = nothing_there(text, question)
     if not nothing or reading.rule == "none there":
         return reading

@@ -66,6 +66,8 @@ def telling(text: str, accepted: Sequence[str], question: str) -> str:
     if not told:
         return text
     at = max(range(len(told)), key=lambda i: about(told[i]))
+    if not about(told[at]):  # "I'd disagree: it's a horse"
+        at = next((i for i, clause in enumerate(told) if _GOES_ON.match(clause)), at)
     clause = told[at]
     if any(holds(clause, answer, question) for answer in accepted):
         return clause

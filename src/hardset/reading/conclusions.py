@@ -16,7 +16,7 @@ RETRACTED = re.compile(
     r"\b(?:wait|actually|correction|on second thoughts?|scratch that|let me "
     r"(?:re|correct|double|look again)|"
     r"i made a mistake|my mistake|sorry|oops|hmm|hold on|no,|i mean|"
-    r"i take (?:it|that) back)|不对|等等|其实|更正"
+    r"i take (?:it|that) back)|\.\.\. ?no\b|不对|等等|其实|更正"
 )
 """Where, in lower-case text, a reply takes back what it said."""
 

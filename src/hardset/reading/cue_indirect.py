@@ -14,6 +14,7 @@ _BY_WHICH = word_set(
     "measure judge compare read count evaluate tell determine determined identify know report "
     "say see infer estimate date go base describe"
 )
+_LETS = word_set("let allow help enable permit tell indicate reveal show lets allows tells")
 _REFERS = word_set("refers refer meant mean referring")
 _UNSURE = word_set("sure unsure clear unclear say specify know")
 
@@ -45,12 +46,26 @@ def kept_from_knowing(words: list[str]) -> Found:
 def nothing_to_go_by(words: list[str]) -> Found:
     """Match "there is no distance to measure", "nothing to compare it with"."""
     for i, word in enumerate(words):
+        if at(words, i, "need|require|have", "a|an|the|to") and _needed_to_know(words, i):
+            return STRONG
         if word not in ("no", "nothing"):
             continue
+        if "that" in words[i + 1 : i + 6] and _LETS & set(words[i + 1 : i + 9]):
+            return STRONG  # "nothing in it that would let me measure it"
         to = next((j for j in range(i + 1, min(len(words), i + 7)) if words[j] == "to"), -1)
         if to > 0 and to + 1 < len(words) and words[to + 1] in _BY_WHICH:
             return STRONG
     return None
+
+
+def _needed_to_know(words: Sequence[str], i: int) -> bool:
+    """Whether something would be needed to know: "I'd need a closer view to count them"."""
+    if not {"i'd", "would", "we'd", "you'd"} & set(words[max(0, i - 2) : i]):
+        return False
+    return any(
+        words[j] == "to" and j + 1 < len(words) and words[j + 1] in _BY_WHICH
+        for j in range(i + 2, min(len(words), i + 10))
+    )
 
 
 def which_is_meant(words: list[str]) -> Found:

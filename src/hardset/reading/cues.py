@@ -11,7 +11,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from hardset.reading.absence import ABSENCES, asked_back, premise_denied, set_against, too_few
+from hardset.reading.absence import (
+    ABSENCES,
+    asked_back,
+    has_none,
+    premise_denied,
+    set_against,
+    too_few,
+)
 from hardset.reading.cue_rules import RULES
 from hardset.reading.cue_words import own_words
 from hardset.reading.words import TRADITIONAL, Sentences, words_of
@@ -56,6 +63,7 @@ _RULES = (*RULES, *ABSENCES)
 _WITH_PREMISES = (
     *_RULES,
     ("asked back", asked_back),
+    ("has none", has_none),
     ("premise denied", set_against),
     ("premise denied", premise_denied),
     ("too few", too_few),
@@ -137,13 +145,15 @@ def _telling(lowered: str, chinese: bool) -> list[tuple[int, int]]:
         for found in re.finditer(stem, lowered)
     }  # fmt: skip
     starts_no = lowered.startswith(("no ", "na")) or "\nno " in lowered or lowered == "no"
-    asks = len(lowered) < 40 and lowered.endswith("?")  # "What dog?"
+    asks = lowered.startswith(("what ", "which ", "a ", "an ")) and "?" in lowered[:40]
     if not (at or starts_no or chinese or asks or lowered.strip(" .!") == "no"):
         return []
     sentences = Sentences(lowered)
     if chinese or len(lowered) < 40:
         return sentences.all()
     found = {sentences.around(position) for position in at}
+    if asks:  # "What dog? I see a cat."
+        found.add(sentences.around(0))
     if starts_no:
         found |= {span for span in sentences.all() if lowered.startswith("no", span[0])}
     return sorted(found)

@@ -12,7 +12,7 @@ from hardset.reading.leads import BE, FINAL, LEANING, NOT, OPENED, RULES_OUT, ST
 from hardset.reading.letters import CLOSING, OPENING
 from hardset.reading.numbers import number_of
 from hardset.reading.picks import Pick
-from hardset.reading.words import plain
+from hardset.reading.words import Sentences, plain
 from hardset.reading.yes_no import read_yes_no
 from hardset.records import State
 
@@ -35,6 +35,9 @@ _THAT_FITS = re.compile(
     r"([^.!?\n]{1,120})",
     re.IGNORECASE,
 )
+_OPENING_WORDS = re.compile(
+    r"^(?:(?:it|they|he|she|there|this) (?:is|are) |it's |in |at |on |from )"
+)
 _BOLD = re.compile(r"\*\*([^*\n]{1,200})\*\*")
 _DENIED = re.compile(r"(?:n't|\bnot|\bno|\bnor|\bneither|\bnever|\bthan|\bof)(?: \w+){0,2} $", re.I)
 _CONCEDED = re.compile(
@@ -47,13 +50,15 @@ _REPORTED = re.compile(r"\b[A-Z]\)? (?:says|states|claims|describes|mentions|sug
 class Options:
     """The options of a question, ready to be compared with."""
 
-    __slots__ = ("heads", "letters", "longest", "numbers", "texts", "yes_no")
+    __slots__ = ("cores", "heads", "letters", "longest", "numbers", "pronouns", "texts", "yes_no")
 
     def __init__(self, choices: tuple[str, ...]) -> None:
         self.letters = tuple(chr(65 + i) for i in range(len(choices)))
         self.texts = [plain(choice) for choice in choices]
         # What stands before a colon: "neither" of "neither: it lies on the table".
         self.heads = [f"{plain(c.partition(':')[0])} " if ":" in c else "" for c in choices]
+        self.pronouns = all(text.startswith(("it is ", "they are ")) for text in self.texts)
+        self.cores = [_OPENING_WORDS.sub("", text) for text in self.texts]
         self.numbers = [number_of(choice) for choice in choices]
         self.longest = max(map(len, choices), default=0)
         self.yes_no = set(self.texts) == {"yes", "no"}
@@ -66,6 +71,9 @@ class Options:
         for near in (form, f"{form}s", form.removesuffix("s")) if len(form) > 3 else (form,):
             if near and self.texts.count(near) == 1:
                 return self.letters[self.texts.index(near)]
+        core = _OPENING_WORDS.sub("", form)
+        if " " in core and self.cores.count(core) == 1:
+            return self.letters[self.cores.index(core)]
         if len(text) < 40 and any(value is not None for value in self.numbers):
             value = number_of(text)
             if value is not None and self.numbers.count(value) == 1:
@@ -120,7 +128,10 @@ def picked_by_text(text: str, options: Options) -> list[Pick]:
     if opening and (letter := options.only(opening[0])):
         return [Pick(0, (letter,), OPENED, "opens with an option's text", opening[0])]
     if len(text) > SHORT:
-        return []
+        start, end = Sentences(text.rstrip()).all()[-1]
+        last = text[start:end].strip()
+        told = picked_by_text(last, options) if len(last) <= SHORT else []
+        return [pick._replace(at=start, rule="ends with an option's text") for pick in told]
     if options.yes_no:
         reading = read_yes_no(text)
         if reading.state is not State.ANSWERED:
@@ -140,10 +151,11 @@ def picked_by_text(text: str, options: Options) -> list[Pick]:
             continue  # "Option A says that the sign is red", "Although it is said to be red, ..."
         words = f" {plain(clause)} "
         denied = denied and not BE & set(words.split())  # "isn't red, green or blue"
-        inside = [i for i, option in enumerate(options.texts) if option and f" {option} " in words]
+        texts = options.cores if options.pronouns else options.texts
+        inside = [i for i, option in enumerate(texts) if option and f" {option} " in words]
         for i in inside:
-            own = f" {options.texts[i]} "
-            if any(i != j and own in f" {options.texts[j]} " for j in inside):
+            own = f" {texts[i]} "
+            if any(i != j and own in f" {texts[j]} " for j in inside):
                 continue  # "red" inside "dark red"
             before, _, behind = words.partition(own)
             if behind.startswith(("would ", "could ")):

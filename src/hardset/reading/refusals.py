@@ -58,6 +58,8 @@ _HAVE = word_set("have has wear wearing contain contains show include hold holdi
 _WITNESSES = word_set(
     "scale legend signature date label caption key metadata timestamp inscription watermark ruler"
 )
+_TOLD = word_set("output value number name text price year result")
+_INSTEAD = re.compile(r"\s*(?:they|these|those|it)(?:'re|'s| is| are)\b")
 _MERE_GUESS = re.compile(r"\b(?:mere|pure|only|just|be)(?: \w+)? guess(?:ing|work)?\b")
 _VAGUE = word_set("something someone somebody somewhere")
 _REASON = word_set(
@@ -145,9 +147,13 @@ def _takes_for_granted(question: str, cue: Cue) -> bool:
         return not yes_no
     if cue.rule == "asked back":
         return head in stems
+    if cue.rule == "has none":
+        known = _asked(question) - _LITTLE
+        return not _is_asked_for(asked[1:] if yes_no else (), things) and bool(known & {*things})
     if yes_no and _is_asked_for(asked[1:], things):
         return False  # "Are flames coming out of it?": "There are no flames"
-    if {*things} & _WITNESSES and head not in stems:
+    witnesses = _WITNESSES if yes_no else _WITNESSES | _TOLD
+    if {*things} & witnesses and head not in stems:
         return True  # "There is no date on it", asked for the year
     if cue.rule == "not shown":
         return not (yes_no and _EXISTS & set(asked))
@@ -264,6 +270,14 @@ def _answers_anyway(text: str, cue: Cue, question: str) -> bool:
         )
         if cue.rule == "which is meant":
             return bool(guesses)
+        if cue.absent == ("none",) and _INSTEAD.match(rest):
+            said = words_of(sentence)  # "None of the dogs is black; they are white"
+            return next(cues(rest), None) is None and not {stem(said[-1])} & _asked(question)
+        if cue.absent and (_WITNESSES | _TOLD) & set(cue.absent) and next(cues(rest), None) is None:
+            known = _asked(question)  # "There is no text; the sign is red"
+            told = content(words_of(rest)) & known
+            if told and not content(words_of(sentence)) & known:
+                return True
         return bool(guesses) or _answered_before(lowered[: cue.start], sentence, question)
     return _is_answer(tail, sentence, cue, question)
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from hardset.reading.asked import first_part
 from hardset.reading.conclusions import RETRACTED, containers, stated
 from hardset.reading.cues import cues, unquoted
-from hardset.reading.refusals import abstained, content, refusal
+from hardset.reading.refusals import abstained, content, refusal, stem
 from hardset.reading.words import Sentences, plain_words, tidy, word_set, words_of
 from hardset.records import Reading, State
 
@@ -63,6 +63,8 @@ _OPPOSITES = (
     "new old", "young old", "large small", "big small", "light dark", "clean dirty",
     "colour grayscale", "color grayscale", "colour monochrome", "male female", "more fewer",
 )  # fmt: skip
+_CONTRASTED = re.compile(r"\b(?:rather than|instead of)\b[^?]*")
+_RELATIONS = word_set("between than among behind under over near beside next inside do look")
 _UNCLOTHED = word_set("bare bareheaded barefoot uncovered unmarked")
 _ECHO = re.compile(r"\(?\byes\s*(?:/|or)\s*no\b\)?\s*:\s*", re.IGNORECASE)  # "Answer (yes or no):"
 _JUDGED = {
@@ -268,7 +270,13 @@ def _statement(text: str, question: str) -> Reading:
     short = len(words) == 2 and words[0] in _PRONOUNS and words[1] in _AUXILIARIES
     particle = words_of(question.rstrip("? "))[-1:]  # "Is the light on?": "It is off"
     kept = particle[0] in words if particle and particle[0] in _PARTICLES else True
-    same = kept and bool(asked) and asked <= content(words)
+    needed = content(words_of(_CONTRASTED.sub("", question))) - _RELATIONS
+    if (
+        words[0] in _PRONOUNS and words[1] in _AUXILIARIES
+    ):  # "He is wearing gloves", asked of the man
+        subject = next((stem(word) for word in words_of(question) if stem(word) in needed), "")
+        needed = needed - {subject} or needed
+    same = kept and bool(needed) and needed <= content(words)
     if there or short or same or words[0] == "there's" or (_AFFIRMS & set(words) and not question):
         return _answer("yes", "affirmed", clause)
     if _AFFIRMS & set(words) and asked & content(words):
