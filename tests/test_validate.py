@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -21,6 +22,7 @@ import hardset
 from hardset.benchmarks import registry
 from hardset.errors import UsageError
 from hardset.judging import load
+from hardset.judging.against import hold
 from hardset.judging.correcting import corrected, said_of
 from hardset.judging.labels import read_label, settled
 from hardset.judging.sheet import COLUMNS, LONGEST, inert, lay_out, write_sheet
@@ -676,3 +678,145 @@ def test_a_sample_of_any_size_stands_for_every_reply(replies, seed):
     assert set(drawn) == set(names)
     assert len(rows) == min(50, max(replies, len(set(names))))
     assert (of >= 1).all()
+
+
+# --- grades, workbooks, trouble -------------------------------------------------------------
+
+
+def test_grades_are_held_against_peoples_as_worked_out_by_hand():
+    """Judge 4, 5, 3 and people 4, 4, 1 are 0, 1 and 2 apart; a mean of 4.5 is as near to 4 as to 5.
+
+    Of four alike weighted: exact 2/4 (the first and the last), within one 3/4, mean error
+    (0 + 1 + 2 - 0.5) / 4 = 0.625, absolute (0 + 1 + 2 + 0.5) / 4 = 0.875.
+    """
+    found = hold(
+        np.array([4.0, 5.0, 3.0, 4.0, np.nan]),
+        np.array([4.0, 4.0, 1.0, 4.5, 2.0]),
+        REASONED,
+        clusters=np.arange(5),
+        weights=np.ones(5),
+        draws=100,
+    )
+    assert {one.name: one.value for one in found.metrics} == {
+        "exact agreement": 0.5,
+        "within one grade": 0.75,
+        "mean error": 0.625,
+        "mean absolute error": 0.875,
+    }
+    assert found.confusion.counts.sum() == 4
+
+
+def test_accuracy_is_weighted_by_what_a_line_stands_for():
+    """Three TRUEs, one of them wrong, stand for 1 each; a FALSE that is right stands for 6.
+
+    Accuracy (2 + 6) / (3 + 6) = 8/9; sensitivity 2/2; specificity 6 / (1 + 6).
+    """
+    found = hold(
+        np.array([1.0, 1.0, 1.0, 0.0]),
+        np.array([1.0, 1.0, 0.0, 0.0]),
+        REFUSED,
+        clusters=np.arange(4),
+        weights=np.array([1.0, 1.0, 1.0, 6.0]),
+        draws=100,
+    )
+    values = {one.name: one.value for one in found.metrics}
+    assert values["accuracy"] == pytest.approx(8 / 9)
+    assert values["sensitivity"] == 1.0
+    assert values["specificity"] == pytest.approx(6 / 7)
+
+
+def test_a_grade_does_not_apply_where_people_see_no_refusal():
+    """Two unanswerable rows, both taken for refusals and graded 5 and 3.
+
+    People say that the first is none, and grade the second 5: what it was graded as nothing, the
+    mean of (grade - 1) / 4 over both is (0 + 1) / 2, where the judge has (1 + 0.5) / 2.
+    """
+    outcomes = rows_of([True, True]).with_columns(answerable=pl.lit(False)).drop(
+        "panel_refused", "vote_refused@acme/judge"
+    )  # fmt: skip
+    votes = {"refused": {"a": [True, True]}, "refusal-rationality": {"a": [5, 3]}}
+    outcomes = judged(outcomes, votes, [REFUSED, REASONED])
+
+    def declare(rows: pl.DataFrame) -> list[Rates]:
+        grade = pl.when("verdict_refused").then(pl.col("verdict_refusal-rationality") - 1) / 4
+        ratio = Ratio(name="rationality", top=grade.fill_null(0), bottom=pl.lit(1))
+        return [Rates(frame=rows, ratios=[ratio], cluster=None, reading="judge")]
+
+    labels = {(0, "refused"): 0.0, (1, "refused"): 1.0, (1, "refusal-rationality"): 5.0}
+    names = np.array(["one", "one"])
+    people = said_of(outcomes, [REFUSED, REASONED], labels, names)
+    assert people.answered["refusal-rationality"].tolist() == [True, True]
+    (rate,) = corrected(outcomes, declare, [REFUSED, REASONED], people)
+    assert set(rate.keys) == {"refused", "refusal-rationality"}
+    assert (rate.powered.raw, rate.powered.value) == (0.75, 0.5)
+    # a refusal by people's word that nobody graded is not labelled
+    open_ = said_of(outcomes, [REFUSED, REASONED], {(0, "refused"): 1.0}, names)
+    assert not open_.answered["refusal-rationality"].any()
+
+
+def test_a_workbook_is_read_with_its_own_true_and_false(small, tmp_path):
+    from openpyxl import load_workbook
+
+    run, truth = fresh(small, tmp_path)
+    drawn = hardset.draw_sheet(run, replies=10, sheet=tmp_path / "sheet.xlsx")
+    said = {r["id"]: r["label"] for _, r in records_of(
+        fill(drawn.sheet, run, truth, tmp_path / "anna.csv"))}  # fmt: skip
+    book = load_workbook(drawn.sheet)
+    for row in book.active.iter_rows(min_row=2):
+        row[1].value = said[row[0].value] == "TRUE"
+    book.save(tmp_path / "ben.xlsx")
+    found = hardset.validate(run, [tmp_path / "anna.csv", tmp_path / "ben.xlsx"], draws=100)
+    assert all(q.people[0].value == 1.0 for q in found.questions)  # raw agreement
+
+
+def test_semicolons_are_read_and_another_encoding_is_told(small, tmp_path):
+    run, _ = fresh(small, tmp_path)
+    drawn = hardset.draw_sheet(run, replies=10)
+    first = drawn.sample.lines[0].id
+    path = tmp_path / "anna.csv"
+    path.write_bytes(f"id;label;note\r\n{first};TRUE;hm, gut\r\n".encode("utf-8-sig"))
+    assert hardset.validate(run, path, draws=100).people[0].labelled == 1
+    path.write_bytes(f"id;label;note\r\n{first};TRUE;schön\r\n".encode("cp1252"))
+    with pytest.raises(UsageError, match="save it as CSV UTF-8"):
+        hardset.validate(run, path)
+
+
+def test_a_sheet_that_cannot_be_written_leaves_the_one_before(small, tmp_path, monkeypatch):
+    from hardset.judging import sheet
+
+    run, _ = fresh(small, tmp_path)
+    drawn = hardset.draw_sheet(run, replies=10)
+    before = drawn.sheet.read_bytes()
+
+    def full(path: Path, lines: object) -> None:
+        path.write_text("id,la")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sheet, "_write_csv", full)
+    with pytest.raises(UsageError, match=r"labels\.csv cannot be written.*No space left"):
+        hardset.draw_sheet(run, replies=20)
+    assert drawn.sheet.read_bytes() == before
+    assert not list(run.glob(".*"))
+
+
+def test_the_page_fits_a_telephone_and_asks_for_nothing(small, tmp_path):
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("there is no Chromium here")
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    run, truth = fresh(small, tmp_path)
+    path = fill(hardset.draw_sheet(run, replies=40).sheet, run, truth, tmp_path / "anna.csv")
+    hardset.validate(run, path, draws=100)
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=flags)
+        for width in (1200, 390):
+            page = browser.new_page(viewport={"width": width, "height": 800})
+            said: list[str] = []
+            page.on("console", lambda message, said=said: said.append(message.text))
+            page.on("request", lambda request, said=said: said.append(request.url))
+            page.goto((run / "validation.html").as_uri())
+            assert said == [(run / "validation.html").as_uri()]
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert page.locator("#rates figure").count() >= 4
+        browser.close()
