@@ -83,7 +83,7 @@ def draw_sheet(
         lines={key: of_key.count(key) for key in sample.keys},
         due={key: int(base_due(done.outcomes, sample.rubric(key)).sum()) for key in sample.keys},
         replies=len({line.row for line in sample.lines}),
-        pictures=len(set(pictures.values())),
+        pictures=len({one for shown in pictures.values() for one in shown.split("\n")}),
         notices=[*notices, *lost],
     )
 
@@ -126,7 +126,7 @@ def _pictures(
         names = [name for image in images if (name := _put(library, image, where))]
         lost += len(images) - len(names)
         if names:
-            found[index] = " ".join(f"{where.name}/{name}" for name in names)
+            found[index] = "\n".join(f"{where.name}/{name}" for name in names)
     return found, [f"{lost} pictures could not be read, and are not beside the sheet"] * bool(lost)
 
 
