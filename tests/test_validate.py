@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -28,7 +29,9 @@ from hardset.judging.labels import read_label, settled
 from hardset.judging.sheet import COLUMNS, LONGEST, inert, lay_out, write_sheet
 from hardset.judging.validation import FEW, LEVELS, base_due, draw, strata, units
 from hardset.metrics import Rates, Ratio
+from hardset.records import GRADE
 from hardset.reports.folder import read_folder
+from hardset.reports.validation import rate
 from hardset.validating.sheets import records_of
 from judged_runs import fill, hardbench_run, judged, outcomes_of, write_run
 from loopback import Loopback
@@ -77,8 +80,8 @@ def share(outcomes: pl.DataFrame) -> list[Rates]:
 def correct(outcomes: pl.DataFrame, labels: dict[int, float]):
     names = strata(outcomes, [REFUSED], ["refused"], "verdict").to_numpy().astype(str)
     people = said_of(outcomes, [REFUSED], {(r, "refused"): v for r, v in labels.items()}, names)
-    (rate,) = corrected(outcomes, share, [REFUSED], people)
-    return rate
+    (found,) = corrected(outcomes, share, [REFUSED], people)
+    return found
 
 
 def test_a_share_is_corrected_as_worked_out_by_hand():
@@ -89,29 +92,29 @@ def test_a_share_is_corrected_as_worked_out_by_hand():
     4 / (2 + 4), so (0.4 + 2/3 - 1) / (1/2 + 2/3 - 1) = (1/15) / (1/6) = 0.4.
     """
     outcomes = rows_of([True] * 4 + [False] * 6)
-    rate = correct(outcomes, {0: 1.0, 1: 0.0, 4: 0.0, 5: 0.0, 6: 1.0})
-    assert rate.keys == ("refused",)
-    assert rate.powered.raw == 0.4
-    assert rate.powered.value == pytest.approx(0.4)
-    assert (rate.powered.labelled, rate.powered.rows, rate.powered.differing) == (5, 10, 2)
-    assert rate.rogan_gladen.sensitivity == pytest.approx(1 / 2)
-    assert rate.rogan_gladen.specificity == pytest.approx(2 / 3)
-    assert rate.rogan_gladen.value == pytest.approx(0.4)
+    found = correct(outcomes, {0: 1.0, 1: 0.0, 4: 0.0, 5: 0.0, 6: 1.0})
+    assert found.keys == ("refused",)
+    assert found.powered.raw == 0.4
+    assert found.powered.value == pytest.approx(0.4)
+    assert (found.powered.labelled, found.powered.rows, found.powered.differing) == (5, 10, 2)
+    assert found.rogan_gladen.sensitivity == pytest.approx(1 / 2)
+    assert found.rogan_gladen.specificity == pytest.approx(2 / 3)
+    assert found.rogan_gladen.value == pytest.approx(0.4)
 
 
 def test_a_judge_that_is_mild_is_set_right():
     """Both labelled TRUEs are false, so people's rate is (4 - 2 x 2) / 10 = 0."""
-    rate = correct(rows_of([True] * 4 + [False] * 6), {0: 0.0, 1: 0.0, 4: 0.0, 5: 0.0, 6: 0.0})
-    assert rate.powered.value == 0.0
-    assert 0 < rate.powered.high < 1
+    found = correct(rows_of([True] * 4 + [False] * 6), {0: 0.0, 1: 0.0, 4: 0.0, 5: 0.0, 6: 0.0})
+    assert found.powered.value == 0.0
+    assert 0 < found.powered.high < 1
 
 
 def test_rows_without_a_verdict_come_in_by_their_labels():
     """Two rows have no verdict; one is labelled TRUE and stands for both: (4 + 2) / (8 + 2)."""
     outcomes = rows_of([True] * 4 + [False] * 4 + [None] * 2)
-    rate = correct(outcomes, {0: 1.0, 4: 0.0, 8: 1.0})
-    assert rate.powered.raw == 0.5  # 4 of the 8 that have one
-    assert rate.powered.value == pytest.approx(0.6)
+    found = correct(outcomes, {0: 1.0, 4: 0.0, 8: 1.0})
+    assert found.powered.raw == 0.5  # 4 of the 8 that have one
+    assert found.powered.value == pytest.approx(0.6)
 
 
 def test_when_all_is_labelled_the_rate_is_peoples_own(small, tmp_path):
@@ -746,9 +749,9 @@ def test_a_grade_does_not_apply_where_people_see_no_refusal():
     names = np.array(["one", "one"])
     people = said_of(outcomes, [REFUSED, REASONED], labels, names)
     assert people.answered["refusal-rationality"].tolist() == [True, True]
-    (rate,) = corrected(outcomes, declare, [REFUSED, REASONED], people)
-    assert set(rate.keys) == {"refused", "refusal-rationality"}
-    assert (rate.powered.raw, rate.powered.value) == (0.75, 0.5)
+    (found,) = corrected(outcomes, declare, [REFUSED, REASONED], people)
+    assert set(found.keys) == {"refused", "refusal-rationality"}
+    assert (found.powered.raw, found.powered.value) == (0.75, 0.5)
     # a refusal by people's word that nobody graded is not labelled
     open_ = said_of(outcomes, [REFUSED, REASONED], {(0, "refused"): 1.0}, names)
     assert not open_.answered["refusal-rationality"].any()
@@ -820,3 +823,21 @@ def test_the_page_fits_a_telephone_and_asks_for_nothing(small, tmp_path):
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             assert page.locator("#rates figure").count() >= 4
         browser.close()
+
+
+def test_a_mean_of_grades_is_corrected_and_written_as_one(tmp_path):
+    """Graded 3 on all 30 rows out of context; people say 4 of each that is drawn: 3 + 1."""
+    run = mmooc_run(tmp_path)
+    drawn = hardset.draw_sheet(run, replies=200)
+    rows = [
+        {"id": line.id, "label": "4" if line.key == "refusal-rationality" else "no"}
+        for line in drawn.sample.lines
+    ]
+    pl.DataFrame(rows).write_csv(tmp_path / "anna.csv")
+    found = hardset.validate(run, tmp_path / "anna.csv", draws=100)
+    rates = {one.name: one for one in found.corrections}
+    graded = rates["rationality of refusals"]  # (grade - 1) / 4
+    assert (graded.powered.raw, graded.powered.value) == (0.5, 0.75)
+    shown = rate(replace(graded, unit=GRADE, judge=None))
+    assert [mark.value for mark in shown.marks] == ["0.50", "0.75"]
+    assert not any(mark.at for mark in shown.marks)

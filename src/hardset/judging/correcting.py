@@ -35,9 +35,9 @@ class Rate:
     """A rate that follows from verdicts, and what became of it.
 
     Attributes:
-        name, reading, better: as the benchmark declares it.
+        name, reading, better, unit: as the benchmark declares it.
         keys: the verdicts that it depends on.
-        unit: what was drawn and labelled as one.
+        over: what was drawn and labelled as one.
         powered: corrected; None where it could not be, and `note` says why.
         rogan_gladen: the other correction, where the rate is a share of one verdict.
     """
@@ -46,7 +46,8 @@ class Rate:
     reading: str
     better: str
     keys: tuple[str, ...]
-    unit: str  # "replies" or "pairs"
+    unit: str = ""
+    over: str = "replies"  # or "pairs"
     powered: Corrected | None = None
     rogan_gladen: Corrected | None = None
     note: str = ""
@@ -144,14 +145,13 @@ def corrected(
     turned = {key: summed(said | {key: turned_round(said[key], rubric)}) for key, rubric in every}
     due = {key: base_due(outcomes, rubric) for key, rubric in every}
     position = _position(of)
-    unit = "pairs" if position.any() else "replies"
     flipped: dict[tuple[str, ...], list[dict[tuple[int, str], Sums]]] = {}
     for at, sums in by_judge.items():
         keys = tuple(key for key, _ in every if at in turned[key] and turned[key][at].differ(sums))
         if not keys or at not in by_people or at not in whole:
             continue
         sums = replace(sums, among=sums.among | whole[at].among)
-        rate = Rate(name=at[1], reading=sums.reading, better=sums.better, keys=keys, unit=unit)
+        rate = Rate(name=at[1], reading=sums.reading, better=sums.better, keys=keys, unit=sums.unit)
         lacking = [key for key in keys if key not in people.verdicts]
         if lacking:
             yield replace(rate, note=f"it needs labels of {' and '.join(lacking)} too")
@@ -211,8 +211,9 @@ def _corrected(
     whole = (np.bincount(of, missing, groups) == 0) | ~due
     labelled = np.flatnonzero(whole)
     count = int((whole & due).sum())
+    rate = replace(rate, over="pairs" if (np.bincount(of)[due] > 1).any() else "replies")
     if not count:
-        return replace(rate, note=f"none of the {rate.unit} has every label that it needs")
+        return replace(rate, note=f"none of the {rate.over} has every label that it needs")
     where = np.where(due, strata, FIXED)
     powered = prediction_powered(
         rate.name,

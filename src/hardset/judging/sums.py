@@ -50,6 +50,7 @@ class Sums:
     among: NDArray[np.bool_]  # (units,), which are among those that the rate is over
     reading: str
     better: str
+    unit: str  # of the rate, "" for a share
 
     def differ(self, other: Sums) -> bool:
         """Say whether any unit adds something else."""
@@ -113,6 +114,7 @@ def sums_of(
                     np.bincount(unit, minlength=groups) > 0,
                     part.reading,
                     ratio.better,
+                    ratio.unit,
                 ),
             )
 

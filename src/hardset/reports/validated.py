@@ -68,7 +68,8 @@ class Correction:
     leads: bool
     better: str
     keys: Sequence[str]
-    unit: str  # what was drawn as one: "replies" or "pairs"
+    unit: str  # of the rate, "" for a share
+    over: str  # what was drawn and labelled as one: "replies" or "pairs"
     judge: Metric | None
     powered: Corrected | None
     rogan_gladen: Corrected | None

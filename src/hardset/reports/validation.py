@@ -6,7 +6,7 @@ Like the report it needs nothing else and trusts nothing it shows; see `html`. I
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from markupsafe import Markup
@@ -78,18 +78,17 @@ def number(one: Metric | Coefficient | None) -> Number:
     )
 
 
-def corrected(one: Corrected) -> Number:
-    """Write a corrected rate."""
+def corrected(one: Corrected, unit: str = "") -> Number:
+    """Write a corrected rate, or mean of what has a unit."""
     ends = ""
     if one.low is not None and one.high is not None:
-        ends = f"{100 * one.low:.1f} to {100 * one.high:.1f}"
+        low, high = (percent(end, unit) for end in (one.low, one.high))
+        ends = f"{low.removesuffix(' %')} to {high.removesuffix(' %')}"
     about = one.about
     if one.sensitivity is not None and one.specificity is not None:
         about += f"; sensitivity {percent(one.sensitivity)}, specificity {percent(one.specificity)}"
-    return Number(
-        one.method, percent(one.value), ends, about, _place(one.value), _place(one.low),
-        _place(one.high),
-    )  # fmt: skip
+    places = [""] * 3 if unit else [_place(x) for x in (one.value, one.low, one.high)]
+    return Number(one.method, percent(one.value, unit), ends, about, *places)
 
 
 def rate(one: Correction) -> Rate:
@@ -103,12 +102,17 @@ def rate(one: Correction) -> Rate:
                    told.high)
         )  # fmt: skip
     elif powered is not None:
-        marks.append(Number("by the judges", percent(powered.raw), at=_place(powered.raw)))
-    marks += [corrected(each) for each in (powered, one.rogan_gladen) if each is not None]
+        marks.append(
+            corrected(
+                replace(powered, method="by the judges", value=powered.raw, low=None, high=None),
+                one.unit,
+            )
+        )
+    marks += [corrected(each, one.unit) for each in (powered, one.rogan_gladen) if each is not None]
     labelled = ""
     if powered is not None:
         labelled = (
-            f"{powered.labelled:,} of {powered.rows:,} {one.unit} labelled, "
+            f"{powered.labelled:,} of {powered.rows:,} {one.over} labelled, "
             f"{powered.differing:,} differ"
         )
     return Rate(

@@ -290,6 +290,7 @@ def _corrections(
             better=rate.better,
             keys=rate.keys,
             unit=rate.unit,
+            over=rate.over,
             judge=measured.get((rate.name, rate.reading)),
             powered=rate.powered,
             rogan_gladen=rate.rogan_gladen,
