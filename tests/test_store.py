@@ -336,3 +336,15 @@ def test_a_store_that_cannot_be_used_says_the_way_out(tmp_path, monkeypatch):
     holder.close()
     with pytest.raises(StoreError, match="it is a folder"):
         Store(tmp_path)
+
+
+def test_a_thread_that_leaves_may_read_again(tmp_path):
+    """Each connection is an open file or two: those of threads that have ended do not pile up."""
+    key = b"k" * 32
+    with Store(tmp_path / "s.sqlite") as store:
+        store.put([(key, Reply(text="hello"))], "fake/model")
+        assert store.held([key]) == {key}
+        store.leave()
+        store.leave()  # leaving twice is leaving once
+        assert len(store._opened) == 1  # what it writes by
+        assert store.replies([key]) == {key: Reply(text="hello")}

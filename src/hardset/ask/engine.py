@@ -143,6 +143,7 @@ class _Run:
             self.group.close()
             await asyncio.gather(writing, return_exceptions=True)
             self.looking.shutdown(wait=False, cancel_futures=True)
+            self.storing.submit(self.store.leave)
             self.storing.shutdown()
         if self.error is not None:
             raise self.error

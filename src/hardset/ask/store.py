@@ -141,6 +141,14 @@ class Store:
                 connection.close()
             self._opened.clear()
 
+    def leave(self) -> None:
+        """Close what the calling thread reads by, with its cache; it may read again all the same."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is not None:
+            self._local.connection = None
+            self._opened.remove(connection)
+            connection.close()
+
     # Replies
 
     def replies(self, keys: Sequence[bytes]) -> dict[bytes, Reply]:
