@@ -132,6 +132,7 @@ class Ballot:
         read_of = {
             rubric.name: lru_cache(512)(partial(read_votes, rubric)) for rubric in facts.rubrics
         }
+        whole = {rubric.name: len(rubric.keys) for rubric in facts.rubrics}
         unread: dict[str, NDArray[np.bool_]] = {}
         for (row, rubric), reply in zip(
             pairs(facts.rubrics, wanted), asked.replies(means.store), strict=False
@@ -143,7 +144,7 @@ class Ballot:
             read = read_of[rubric.name](reply.text) if reply.finish != "length" else {}
             for key, vote in read.items():
                 votes[key][row] = vote
-            if len(read) < len(rubric.keys):
+            if len(read) < whole[rubric.name]:
                 if rubric.name not in unread:
                     unread[rubric.name] = np.zeros(self._rows, np.bool_)
                 unread[rubric.name][row] = True
