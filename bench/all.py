@@ -1,7 +1,7 @@
 """The figures of the README's table: ratios in one run on one machine, measured, not expected.
 
 usage: python bench/all.py [text] [images] [memory] [import] [kill] [metrics] [coverage] [panel]
-(all, if none named)
+       [judges]                   (all, if none named)
 
 Nothing here is asserted: it prints a markdown table. Each ratio is the median of rounds in which
 the two sides take turns, as whole processes, with CPU and peak memory from the system's accounts.
@@ -205,6 +205,13 @@ def judged(_):
             f"{100 * share:.1f} % ({100 * low:.1f} to {100 * high:.1f})",
             "93 % or more",
         )
+
+
+def judges(work):
+    """10: what three judges' verdicts cost, in CPU and memory, and what a kill does to them."""
+    import judging
+
+    yield from judging.rows(work)
 
 
 FIGURES = {

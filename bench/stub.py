@@ -1,7 +1,8 @@
 """An OpenAI-compatible endpoint that costs almost nothing: it counts, hashes and answers.
 
 The reply is a letter taken from the hash of the request, so the same question always gets the
-same answer, whoever asks and in whichever order. `GET /count` says how many posts there were.
+same answer, whoever asks and in whichever order; where a schema is asked for, it is a verdict.
+`GET /count` says how many posts there were.
 
 usage: stub.py PORT [--delay SECONDS]
 """
@@ -14,6 +15,13 @@ import zlib
 import uvloop
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: "
+
+VERDICTS = [
+    json.dumps({"verdict": yes, "answered": yes, "named": other, "score": score})
+    for yes in (True, False)
+    for other in (True, False)
+    for score in range(1, 6)
+]
 
 
 class Stub(asyncio.Protocol):
@@ -52,7 +60,10 @@ class Stub(asyncio.Protocol):
             self.send(json.dumps({"posts": Stub.posts, "data": [{"id": "stub"}]}).encode())
             return
         Stub.posts += 1
-        letter = "ABCD"[zlib.crc32(request[self.body_at :]) % 4]
+        number = zlib.crc32(request[self.body_at :])
+        content = f"The answer is {'ABCD'[number % 4]}."
+        if b'"response_format"' in request:  # a judge, of whatever rubric
+            content = VERDICTS[number % len(VERDICTS)]
         reply = {
             "id": "1",
             "object": "chat.completion",
@@ -60,7 +71,7 @@ class Stub(asyncio.Protocol):
             "choices": [
                 {
                     "index": 0,
-                    "message": {"role": "assistant", "content": f"The answer is {letter}."},
+                    "message": {"role": "assistant", "content": content},
                     "finish_reason": "stop",
                 }
             ],
