@@ -209,22 +209,25 @@ def _corrected(
     groups = len(strata)
     due = (np.bincount(of, needs, groups) > 0) & judge.among
     whole = (np.bincount(of, missing, groups) == 0) | ~due
-    labelled = np.flatnonzero(whole)
     count = int((whole & due).sum())
     rate = replace(rate, over="pairs" if (np.bincount(of)[due] > 1).any() else "replies")
     if not count:
         return replace(rate, note=f"none of the {rate.over} has every label that it needs")
     where = np.where(due, strata, FIXED)
+    # What is certain to add nothing is left out: it would pass for labels.
+    kept = np.flatnonzero(due | (judge.top != 0) | (judge.bottom != 0))
+    labelled = np.flatnonzero(whole[kept])
+    worst = _worst(judge, flips)
     powered = prediction_powered(
         rate.name,
-        judge.top,
-        judge.bottom,
+        judge.top[kept],
+        judge.bottom[kept],
         labelled,
-        people.top[labelled],
-        people.bottom[labelled],
-        strata=where,
-        clusters=judge.clusters,
-        flipped=_worst(judge, flips),
+        people.top[kept][labelled],
+        people.bottom[kept][labelled],
+        strata=where[kept],
+        clusters=judge.clusters[kept],
+        flipped=None if worst is None else (worst[0][kept], worst[1][kept]),
     )
     powered = replace(powered, rows=int(due.sum()), labelled=count)
     rate = replace(rate, powered=powered)

@@ -88,7 +88,8 @@ def corrected(one: Corrected, unit: str = "") -> Number:
     if one.sensitivity is not None and one.specificity is not None:
         about += f"; sensitivity {percent(one.sensitivity)}, specificity {percent(one.specificity)}"
     places = [""] * 3 if unit else [_place(x) for x in (one.value, one.low, one.high)]
-    return Number(one.method, percent(one.value, unit), ends, about, *places)
+    name, _, why = one.method.partition(":")
+    return Number(name, percent(one.value, unit), ends or why.strip(), about, *places)
 
 
 def rate(one: Correction) -> Rate:
