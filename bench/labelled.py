@@ -1,16 +1,16 @@
 """How often the readers read what a careful person reads: on tests/data/labelled_replies.jsonl.
 
-usage: python bench/labelled.py [--batch 1|2] [--keep NAME]
+usage: python bench/labelled.py [--batch 1|2|3] [--keep NAME]
 
-Each reply goes through its benchmark's own `read`, as a user's would. Three rates, of batches that
-share no item (see labelled_replies.md), with 95 % intervals over clusters of items:
+Each reply goes through its benchmark's own `read`, as a user's would. Three rates, by batches
+(see labelled_replies.md), with 95 % intervals over clusters of items:
 
 - refusal: the row ends abstained where the reply refuses, and not so where it does not;
 - choice: the letter, yes or no is the one that the reply commits to, none where there is none;
 - match: the answer counts as right where it means the same as the reference, and only there.
 
 Every miss is listed. --keep puts the figures into bench/labelled.json under a name ("before the
-readers were mended"), for both batches, and prints the table of all that are kept there.
+readers were mended"), for every batch, and prints the table of all that are kept there.
 """
 
 import argparse
@@ -27,6 +27,7 @@ from hardset.records import State
 HERE = Path(__file__).resolve().parent
 REPLIES = HERE.parent / "tests" / "data" / "labelled_replies.jsonl"
 KEPT = HERE / "labelled.json"
+BATCHES = (1, 2, 3)
 READERS = {
     "refusal": "refuses or not",
     "choice": "the option, or yes or no",
@@ -180,12 +181,12 @@ def table(kept):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--batch", type=int, choices=(1, 2), help="list its misses too")
-    parser.add_argument("--keep", metavar="NAME", help="keep the figures of both batches")
+    parser.add_argument("--batch", type=int, choices=BATCHES, help="list its misses too")
+    parser.add_argument("--keep", metavar="NAME", help="keep the figures of all batches")
     given = parser.parse_args()
     kept = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
     if given.keep:
-        kept[given.keep] = {str(batch): measure(batch) for batch in (1, 2)}
+        kept[given.keep] = {str(batch): measure(batch) for batch in BATCHES}
         KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
         print(table(kept))
     if given.batch or not given.keep:

@@ -57,7 +57,11 @@ def not_there(words: list[str]) -> Found:
             if at(words, thing, "nobody|none"):
                 return (True, (words[thing],))
         if word in _IS_NOT and before == "there":
-            return (True, _thing(words[i + 1 :]))
+            return (True, _thing(words[i + 1 :]) or ("none",))
+        if word in ("think", "believe") and negated(words[max(0, i - 2) : i]):
+            there = i + 3 if at(words, i + 1, "there", "is|are") else i + 2
+            if at(words, i + 1, "there's") or there == i + 3:
+                return (True, _thing(words[there:]) or ("none",))
         if word in ("seem", "appear") and at(words, i + 1, "to", "be"):
             if "there" in words[max(0, i - 3) : i] and negated(words[max(0, i - 2) : i]):
                 return (True, _thing(words[i + 3 :]))
@@ -70,7 +74,7 @@ def not_there(words: list[str]) -> Found:
             tail = set(words[i + 1 + len(missed) :])
             if missed and (tail & _SEEN or before not in ("", ",", "with")):
                 return (True, tuple(missed))
-        if word in ("exist", "appear") and negated(words[max(0, i - 3) : i]):
+        if word in ("exist", "appear", "occur") and negated(words[max(0, i - 3) : i]):
             return (True, tuple(words[: max(0, i - 2)]))
         if word == "absent" or (word == "missing" and before in BE and at(words, i + 1, "from")):
             return (True, _subject(words[:i]))
@@ -114,6 +118,8 @@ def premise_denied(words: list[str]) -> Found:
     for i, word in enumerate(words):
         if at(words, i, "none|neither", "of"):
             return (True, ("none",))
+        if word == "none" and i + 1 == len(words) and at(words, i - 1, "has|have|had|are|is|see"):
+            return (True, ("none",))
         if word == "no" and i and words[i - 1] in (",", "-", "and", "but") and i + 4 > len(words):
             return (True, tuple(words[i + 1 :]) or ("none",))  # "... and sky, no bridge"
         if word in CANNOT or not (word in NOT or word.endswith("n't")) or i + 1 == len(words):
@@ -126,7 +132,8 @@ def premise_denied(words: list[str]) -> Found:
         if {"anything", "anyone", "nothing"} & set(thing[:2]):
             continue
         if doing or at(thing, 0, "a|an|any"):
-            return (True, _thing(thing)[:2] or (said[0],))
+            named = tuple(word for word in _thing(thing)[:2] if word not in ("one", "ones"))
+            return (True, named or (said[0],))
         if said[0] not in _MERELY:
             return (True, (said[0],))
     return None

@@ -39,6 +39,7 @@ from hardset.reading.option_texts import (
     is_option,
     options_of,
     picked_by_text,
+    without_echoes,
 )
 from hardset.reading.picks import Pick, judge
 from hardset.reading.refusals import abstained, refusal
@@ -111,7 +112,11 @@ def read_choice(text: str, choices: Sequence[str], question: str = "") -> Readin
         if boxed is not None:
             return boxed
     reading = _decide(words, options, _letters(words, options))
-    if reading.rule == NO_PICK and "**" in text and (letter := in_bold(text, options)):
+    if question and reading.rule == NO_PICK:
+        rest = without_echoes(words, options, question)
+        reading = _decide(rest, options, _letters(rest, options)) if rest != words else reading
+    hedged = reading.state is State.ABSTAINED and question and refusal(words, question) is None
+    if (reading.rule == NO_PICK or hedged) and "**" in text and (letter := in_bold(text, options)):
         rule = "an option's text in bold"
         reading = Reading(state=State.ANSWERED, answer=letter, rule=rule, evidence=words[:200])
     return _refused(words, options, reading, question) if question else reading

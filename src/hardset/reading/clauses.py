@@ -46,6 +46,8 @@ def leading(text: str) -> str:
     head, comma, rest = first.partition(",")
     if not comma or _VERB.search(head) or len(head.split()) > 4 or _OPEN_CHOICE.search(rest):
         return ""
+    if rest.split()[:1] and rest.split()[0].lower() in ("like", "as", "just", "similar", "not"):
+        return head
     short = len(rest.split()) < 4 and not _VERB.search(rest)  # "red, white and blue" is a list
     return "" if short or rest.split()[:1] in (["and"], ["but"]) else head
 

@@ -28,7 +28,8 @@ def kept_from_knowing(words: list[str]) -> Found:
             if known < len(words) and words[known] in KNOW:
                 return STRONG
         if word in _NOT and at(words, verb, "show|say|tell|reveal|indicate|determine"):
-            ends = verb + 1 == len(words) or bool(_WHETHER & set(words[verb + 1 : verb + 2]))
+            told = set(words[verb + 1 : verb + 2])  # "won't tell you its height"
+            ends = verb + 1 == len(words) or bool((_WHETHER | {"you", "us", "me"}) & told)
             if ends and PICTURE & set(words[:i]):
                 return STRONG
         if at(words, i, "not|isn't", "something|anything"):  # "not something a photo can reveal"
@@ -75,6 +76,8 @@ def which_is_meant(words: list[str]) -> Found:
             return STRONG
         if word not in ("which", "what"):
             continue
+        if word == "which" and words[max(0, i - 2) : i] == ["depends", "on"]:
+            return STRONG
         if at(words, i + 1, "one|ones", "did|do", "you") or _asks_back(words, i):
             return STRONG
         if _REFERS & set(words[i + 1 : i + 10]) and _UNSURE & set(words[max(0, i - 4) : i]):

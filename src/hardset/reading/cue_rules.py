@@ -235,6 +235,8 @@ def too_little(words: list[str]) -> Found:
         elif word in _INFORMATION:
             before = words[max(0, i - 4) : i]
             enough = {"enough", "sufficient"} & set(before)
+            if "with" in before and "no" in before:
+                continue  # "a silhouette with no detail"
             if _ENOUGH & set(before) or (enough and negated(words[:i])):
                 return STRONG
         elif (word == "nothing" and _TELLS & set(words[i + 1 : i + 8])) or (

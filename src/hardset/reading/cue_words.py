@@ -35,7 +35,7 @@ SHOWN = word_set(
     "visible shown specified mentioned provided present depicted given stated available "
     "answerable identifiable legible readable determinable clear discernible possible "
     "applicable pictured seen included indicated displayed known disclosed recognizable "
-    "described labeled labelled obvious evident apparent"
+    "described labeled labelled named credited signed obvious evident apparent"
 )
 KNOW = word_set(
     "determine determined tell told answer answered say said identify identified confirm "

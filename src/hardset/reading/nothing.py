@@ -24,8 +24,12 @@ _NOTHING = re.compile(
     r"(?:$|[\s.!,](?!.*\b(?:but|except|other than|besides|more than)\b).*)",
     re.IGNORECASE | re.DOTALL,
 )
+_NOT_ANYTHING = re.compile(
+    r"(?:n't|\bnot)(?: \w+){1,4} (?:anything|anyone|anybody)\b(?! (?:but|else|other|special|more))",
+    re.IGNORECASE,
+)
 _NOTHING_WITHIN = re.compile(
-    r"\b(?:has|have|with|there's|there is|there was|i see|can see)\s+nothing\b"
+    r"(?:\b(?:has|have|with|there's|there is|there was|i see|can see)|[;:.,]|\band)\s+nothing\b"
     r"(?! (?:but|else|special|unusual|more|wrong|except|other))"
     r"(?![^.!?]*\b(?:but|except|other than|besides|apart from|more than)\b)",
     re.IGNORECASE,
@@ -43,7 +47,8 @@ def nothing_there(text: str, question: str) -> str:
         return ""
     if found := _NOTHING.match(words):
         return words[: found.end()]
-    if found := _NOTHING_WITHIN.search(unquoted(words)):
+    own = unquoted(words)
+    if found := _NOTHING_WITHIN.search(own) or _NOT_ANYTHING.search(own):
         return words[found.start() : found.end()]
     thing = counted(words_of(question[question.lower().find("how many") :]))
     for cue in cues(words) if thing else ():

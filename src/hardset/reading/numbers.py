@@ -189,6 +189,9 @@ _PRONOUN_ONE = re.compile(
 )
 
 
+_ASIDE = re.compile(r"\([^()\n]{0,200}\)")
+
+
 def read_number(text: str, question: str = "") -> Reading:
     """Read the number that a reply gives.
 
@@ -203,6 +206,8 @@ def read_number(text: str, question: str = "") -> Reading:
     if not words:
         return Reading(state=State.UNPARSED, rule="empty")
     whole = number_of(words)
+    if whole is None and "(" in words:  # "24 (6 in each of 4 rows)"
+        whole = number_of(_ASIDE.sub("", words).strip())
     if whole is not None:
         return _answer(whole, "the number alone", words)
     if words.strip(" .!").lower() in ("none", "nothing", "nobody", "no one", "not a single one"):

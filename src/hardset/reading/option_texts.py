@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 
 from hardset.reading.conclusions import stated
 from hardset.reading.cues import cues
@@ -183,3 +184,15 @@ def in_bold(text: str, options: Options) -> str:
         if not _DENIED.search(text[max(0, match.start() - 40) : match.start()])
     } - {""}
     return found.pop() if len(found) == 1 else ""
+
+
+def without_echoes(text: str, options: Options, question: str) -> str:
+    """Return a reply without the options' texts that it only repeats from the question.
+
+    "What is left of the red box?" puts "the red box" into replies that do not answer "red".
+    """
+    words = plain(question).split()
+    for text_, after in pairwise(words):
+        if text_ in options.texts:
+            text = re.sub(rf"\b{re.escape(text_)} {re.escape(after)}\b", after, text, flags=re.I)
+    return text

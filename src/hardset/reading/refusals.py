@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from hardset.reading.asked import presuming, proper
 from hardset.reading.conclusions import stated
+from hardset.reading.cue_words import BE
 from hardset.reading.cues import Cue, cues
 from hardset.reading.words import plain_words, tidy, word_set, words_of
 from hardset.records import Reading, State
@@ -75,7 +76,10 @@ _ASKED_AS = (
     (("how", "old"), "age old"),
     (("how", "many"), "number count many"),
     (("how", "much"), "price amount cost much"),
-    (("who",), "name identity person who individual people"),
+    (
+        ("who",),
+        "name identity person who individual people artist author maker painter photographer owner",
+    ),
     (("when",), "time date year when day"),
     (("where",), "location place where city country"),
     (("what", "time"), "time hour"),
@@ -236,6 +240,7 @@ def _answers_anyway(text: str, cue: Cue, question: str) -> bool:
     if said:
         return next(cues(said[-1].text), None) is None
     lowered = text.lower()
+    asked = proper(question)
     sentence, rest = lowered[cue.start : cue.end], lowered[cue.end :]
     if any(
         s in rest or s in sentence
@@ -270,16 +275,20 @@ def _answers_anyway(text: str, cue: Cue, question: str) -> bool:
         )
         if cue.rule == "which is meant":
             return bool(guesses)
+        if cue.rule == "false premise" and asked != question.strip():
+            told = content(words_of(rest)) & _asked(question)  # the premise is not what is asked
+            return bool(told) and next(cues(rest), None) is None
         if cue.absent == ("none",) and _INSTEAD.match(rest):
-            said = words_of(sentence)  # "None of the dogs is black; they are white"
-            return next(cues(rest), None) is None and not {stem(said[-1])} & _asked(question)
+            denied = words_of(sentence)  # "None of the dogs is black; they are white"
+            return next(cues(rest), None) is None and not {stem(denied[-1])} & _asked(question)
         if cue.absent and (_WITNESSES | _TOLD) & set(cue.absent) and next(cues(rest), None) is None:
             known = _asked(question)  # "There is no text; the sign is red"
             told = content(words_of(rest)) & known
             if told and not content(words_of(sentence)) & known:
                 return True
         return bool(guesses) or _answered_before(lowered[: cue.start], sentence, question)
-    return _is_answer(tail, sentence, cue, question)
+    head = sentence[: turn.start()] if turn else sentence
+    return _is_answer(tail, head, cue, question)
 
 
 def _says_more(text: str, cue: Cue) -> bool:
@@ -297,7 +306,7 @@ def _answered_before(before: str, sentence: str, question: str) -> bool:
     """Whether what stands before the cue answers the question, and the cue is about more."""
     asked = _asked(question)
     said = words_of(before)
-    if not before.rstrip(" ").endswith((".", "!", "?", ";", ",", "\n")):
+    if not before.rstrip(" ").endswith((".", "!", ";", ",", "\n")):
         return False
     if not said or not asked or next(cues(before), None) is not None:
         return False
@@ -324,6 +333,10 @@ def _is_answer(tail: str, sentence: str, cue: Cue, question: str) -> bool:
         word.isdigit() for word in plain_words(tail)
     ):
         return True
+    asked = _asked(question)
+    says = content(words) & asked and BE & set(words) and not _NO_ANSWER.search(tail)
+    if cue.rule == "cannot tell" and says and not content(words_of(sentence)) & asked:
+        return True  # "I can't say who it is, but the kite is red"
     sees = any(f" {verb}" in sentence for verb in ("see", "view", "read", "access"))
     if cue.absent and _WITNESSES & set(cue.absent):
         return bool(content(words) & _asked(question)) or any(word.isdigit() for word in words)

@@ -276,6 +276,10 @@ def _statement(text: str, question: str) -> Reading:
     ):  # "He is wearing gloves", asked of the man
         subject = next((stem(word) for word in words_of(question) if stem(word) in needed), "")
         needed = needed - {subject} or needed
+        last = [stem(word) for word in words_of(question) if stem(word) in needed][-1:]
+        said = content(words)
+        if last and last[0] in said and said <= asked and words[0] in ("it", "they", "he", "she"):
+            needed = set(last)  # "It is red", asked whether the box by the wall is
     same = kept and bool(needed) and needed <= content(words)
     if there or short or same or words[0] == "there's" or (_AFFIRMS & set(words) and not question):
         return _answer("yes", "affirmed", clause)
