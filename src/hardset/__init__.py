@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from hardset.comparing import compare as compare
     from hardset.comparing import write_comparison as write_comparison
     from hardset.errors import UsageError as UsageError
+    from hardset.judging import Judge as Judge
+    from hardset.judging import Panel as Panel
     from hardset.models import make_model as make_model
     from hardset.run import Settings as Settings
     from hardset.run import evaluate as evaluate
@@ -35,7 +37,9 @@ if TYPE_CHECKING:
 _LAZY = {
     "Benchmark": "hardset.benchmarks.declaration:Benchmark",
     "Budget": "hardset.ask:Budget",
+    "Judge": "hardset.judging:Judge",
     "Limits": "hardset.ask:Limits",
+    "Panel": "hardset.judging:Panel",
     "Settings": "hardset.run:Settings",
     "UsageError": "hardset.errors:UsageError",
     "compare": "hardset.comparing:compare",
@@ -52,7 +56,9 @@ _LAZY = {
 __all__ = [
     "Benchmark",
     "Budget",
+    "Judge",
     "Limits",
+    "Panel",
     "Settings",
     "UsageError",
     "__version__",
