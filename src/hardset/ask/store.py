@@ -142,7 +142,7 @@ class Store:
             self._opened.clear()
 
     def leave(self) -> None:
-        """Close what the calling thread reads by, with its cache; it may read again all the same."""
+        """Close what the calling thread reads by, and its cache; it may read again all the same."""
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is not None:
             self._local.connection = None
