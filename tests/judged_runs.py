@@ -12,9 +12,9 @@ import polars as pl
 
 from hardset.benchmarks.hardbench import HARDBench
 from hardset.judging import load
+from hardset.judging.people.sample import base_due
 from hardset.judging.rubric import Rubric
 from hardset.judging.ruling import rule
-from hardset.judging.validation import base_due
 from hardset.judging.verdicts import Verdicts
 from hardset.outcomes import read_off
 from hardset.records import Prompt, Reply

@@ -23,11 +23,11 @@ import hardset
 from hardset.benchmarks import registry
 from hardset.errors import UsageError
 from hardset.judging import load
-from hardset.judging.against import hold
-from hardset.judging.correcting import corrected, said_of
-from hardset.judging.labels import read_label, settled
-from hardset.judging.sheet import COLUMNS, LONGEST, inert, lay_out, write_sheet
-from hardset.judging.validation import FEW, LEVELS, base_due, draw, strata, units
+from hardset.judging.people.against import hold
+from hardset.judging.people.correcting import corrected, said_of
+from hardset.judging.people.labels import read_label, settled
+from hardset.judging.people.sample import FEW, LEVELS, base_due, draw, strata, units
+from hardset.judging.people.sheet import COLUMNS, LONGEST, inert, lay_out, write_sheet
 from hardset.metrics import Rates, Ratio
 from hardset.records import GRADE
 from hardset.reports.folder import read_folder

@@ -95,8 +95,8 @@ def validate(
 def _draw(
     run: Path, sample: int, sheet: Path | None, seed: int, rubrics: list[Path], only: list[str]
 ) -> int:
-    from hardset.judging.labels import takes
-    from hardset.judging.sheet import beside
+    from hardset.judging.people.labels import takes
+    from hardset.judging.people.sheet import beside
     from hardset.validating import draw_sheet
 
     if not 1 <= sample <= 100_000:

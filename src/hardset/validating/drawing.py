@@ -12,8 +12,8 @@ import polars as pl
 from hardset.benchmarks.declaration import Benchmark
 from hardset.errors import UsageError
 from hardset.images import BadMedia, Library
-from hardset.judging.sheet import COLUMNS, ENDINGS, LABEL, NOTE, beside, lay_out, write_sheet
-from hardset.judging.validation import Sample, base_due, draw
+from hardset.judging.people.sample import Sample, base_due, draw
+from hardset.judging.people.sheet import COLUMNS, ENDINGS, LABEL, NOTE, beside, lay_out, write_sheet
 from hardset.records import Image, Item
 from hardset.validating.judged import items_of, kept_at, read_judged, rubrics_of, wanted_keys
 from hardset.validating.sheets import records_of, text_of

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from hardset.benchmarks import registry
 from hardset.errors import UsageError
-from hardset.judging.against import SAME, categories, hold
-from hardset.judging.correcting import Rate, corrected, said_of
-from hardset.judging.labels import Label, settled, write_label
+from hardset.judging.people.against import SAME, categories, hold
+from hardset.judging.people.correcting import Rate, corrected, said_of
+from hardset.judging.people.labels import Label, settled, write_label
+from hardset.judging.people.sample import Line, Sample, base_due, strata, units
+from hardset.judging.people.sums import as_numbers
 from hardset.judging.rubric import Rubric
-from hardset.judging.sums import as_numbers
-from hardset.judging.validation import Line, Sample, base_due, strata, units
 from hardset.metrics.agreement import agreement
 from hardset.metrics.bootstrap import Counts, Floats
 from hardset.metrics.judges import error_correlations

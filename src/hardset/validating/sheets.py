@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from hardset.errors import UsageError
-from hardset.judging.labels import Label, read_label, takes
-from hardset.judging.validation import Sample
+from hardset.judging.people.labels import Label, read_label, takes
+from hardset.judging.people.sample import Sample
 from hardset.replies.source import open_source
 from hardset.reports import folder
 from hardset.validating.judged import Judged, kept_at

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from hardset.judging.people.sample import conditional
 from hardset.judging.rubric import Rubric, Scale
-from hardset.judging.validation import conditional
 from hardset.metrics.bootstrap import Floats
 
 Label = float | Literal["", "?", "-"]

@@ -17,8 +17,8 @@ from pathlib import Path
 import polars as pl
 
 from hardset.judging.facts import facts_of
-from hardset.judging.labels import put
-from hardset.judging.validation import Sample
+from hardset.judging.people.labels import put
+from hardset.judging.people.sample import Sample
 from hardset.records import Item
 
 ID, LABEL, NOTE, PICTURE = "id", "label", "note", "picture"

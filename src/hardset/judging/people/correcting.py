@@ -18,10 +18,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from hardset.judging.labels import Label
+from hardset.judging.people.labels import Label
+from hardset.judging.people.sample import base_due, conditional, units
+from hardset.judging.people.sums import (
+    Declare,
+    Sums,
+    Verdict,
+    filled,
+    judged,
+    sums_of,
+    turned_round,
+)
 from hardset.judging.rubric import Rubric
-from hardset.judging.sums import Declare, Sums, Verdict, filled, judged, sums_of, turned_round
-from hardset.judging.validation import base_due, conditional, units
 from hardset.judging.verdicts import REFUSED
 from hardset.metrics.bootstrap import Floats
 from hardset.metrics.correction import Corrected, prediction_powered, rogan_gladen

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from hardset.judging.people.sample import base_due
 from hardset.judging.rubric import Rubric
 from hardset.judging.ruling import rule
-from hardset.judging.validation import base_due
 from hardset.judging.verdicts import Verdicts
 from hardset.metrics import JUDGE, Measurable, Rates
 from hardset.metrics.bootstrap import Floats
