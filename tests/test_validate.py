@@ -785,7 +785,7 @@ def test_semicolons_are_read_and_another_encoding_is_told(small, tmp_path):
 
 
 def test_a_sheet_that_cannot_be_written_leaves_the_one_before(small, tmp_path, monkeypatch):
-    from hardset.judging import sheet
+    from hardset.judging.people import sheet
 
     run, _ = fresh(small, tmp_path)
     drawn = hardset.draw_sheet(run, replies=10)

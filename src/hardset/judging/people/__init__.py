@@ -1,1 +1,1 @@
-"""Judges held against people: the sample, the sheet, the labels, and the rates corrected by them."""
+"""Judges held against people: the sample, the sheet, the labels, the rates corrected by them."""
