@@ -55,6 +55,12 @@ REFUSALS = {
         ("I'd need a sharper picture to count them.", "How many leaves has the tree?"),
         ("There's nothing in it that would let me date it.", "In which year was it built?"),
         ("The picture alone won't tell you how old it is.", "How old is the tower?"),
+        ("I can spot no bell there.", "What colour is the bell?"),
+        ("There are cups on the shelf, though no jug.", "What shape is the jug?"),
+        ("His feet are outside of the picture.", "What is he wearing on his feet?"),
+        ("Its size says nothing about its age, so I can't tell.", "How old is the tree?"),
+        ("Please clarify which door you mean.", "What colour is the door?"),
+        ("Maker unknown.", "Who made the clock?"),
         ("That depends on which of the doors you mean.", "What colour is the door?"),
     ],
     "in other words": [
@@ -140,6 +146,7 @@ CHOICES = [
         ("in the second row, first from the left", "elsewhere"),
         "A",
     ),
+    ("a clear sky, option B", COLOURS, "B"),
     ("A. red... no: B. blue", COLOURS, "B"),
     ("Some say **red**, others **blue**.", COLOURS, ""),
 ]

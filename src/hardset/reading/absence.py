@@ -38,7 +38,23 @@ _COVERED = word_set("obscured hidden blurred blurry covered cropped occluded con
 _IS = word_set("is are was were exists")
 _IS_NOT = word_set("isn't aren't wasn't weren't")
 _BEFORE_NO = frozenset(
-    {",", "but", "shows", "contains", "has", "includes", "depicts", "see", "features", "with"}
+    {
+        ",",
+        "but",
+        "shows",
+        "contains",
+        "has",
+        "includes",
+        "depicts",
+        "see",
+        "features",
+        "with",
+        "find",
+        "found",
+        "spot",
+        "though",
+        "although",
+    }
 )
 _DETERMINERS = word_set("a an the any such actual not single be")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
@@ -94,7 +110,9 @@ def not_shown(words: list[str]) -> Found:
         ends = i + 1 == len(words) or at(words, i + 1, "from|in|,|so|and")
         if said_of and ((word in _COVERED and ends) or words[i:] == ["cut", "off"]):
             return (True, _subject(words[:i]))
-        if at(words, i, "out", "of", "frame|view|sight|shot"):
+        if at(words, i, "out|outside", "of", "frame|view|sight|shot"):
+            return (True, _subject(words[:i]))
+        if word == "outside" and said_of and PICTURE & set(words[i + 1 : i + 4]):
             return (True, _subject(words[:i]))
         if word in _LACKS and PICTURE & set(words[:i]):
             verb = past_adverbs(words, i + 1)

@@ -16,7 +16,7 @@ _BY_WHICH = word_set(
 )
 _LETS = word_set("let allow help enable permit tell indicate reveal show lets allows tells")
 _REFERS = word_set("refers refer meant mean referring")
-_UNSURE = word_set("sure unsure clear unclear say specify know")
+_UNSURE = word_set("sure unsure clear unclear say specify clarify know")
 
 
 def kept_from_knowing(words: list[str]) -> Found:

@@ -204,6 +204,8 @@ def _is_predicate(words: Sequence[str], i: int) -> bool:
     """Whether "unknown" at words[i] is said of something, and is not "an unknown soldier"."""
     if words[i] == "unknown" and i + 1 < len(words) and words[i + 1] not in _AFTER_UNKNOWN:
         return False  # "an unknown soldier"
+    if i == 1 and len(words) == 2 and words[0].isalpha():
+        return True  # "Year unknown"
     if i:
         return words[i - 1] in BE or words[i - 1] in ADVERBS or words[i - 1] in (":", ",")
     return len(words) == 1 or words[1] in _AFTER_UNKNOWN

@@ -59,6 +59,8 @@ _DENIES = word_set("not no without cannot")
 def own_words(words: list[str]) -> list[str]:
     """Return the words up to "reads", "says": what follows is the image's, not the model's."""
     for i, word in enumerate(words):
+        if words[i + 1 : i + 2] in (["nothing"], ["little"]):
+            continue  # "Brightness says nothing about distance"
         if word in _REPORTS and i and words[i - 1] not in NOT and "question" not in words[:i]:
             return words[:i]
     return words

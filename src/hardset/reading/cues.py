@@ -56,7 +56,7 @@ _STEMS = (
     "out of", "nothing", "provide ", "upload", "share ", "attach", "send ", "failed", "only ",
     "just ", "guidelines", "polic", "blank", "corrupt", "cut off", "obscured", "hidden", "blur",
     "covered", "crop", "occlu", "conceal", "do you mean", "did you", "rather than", "instead of",
-    "guess is as", "beats me", "'d have", "depends on",
+    "guess is as", "beats me", "'d have", "depends on", "specify", "clarify", "outside",
 )  # fmt: skip
 
 _RULES = (*RULES, *ABSENCES)

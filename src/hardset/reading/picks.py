@@ -176,7 +176,7 @@ def _stands(
         return OPENED, "the letter alone in a sentence"
     if not after and before[-1:] == [":"]:
         return LEANING, "behind a colon"
-    ends = group.bracketed or before[-1:] in ([","], ["but"])
+    ends = group.bracketed or before[-1:] in ([","], ["but"]) or before[-2:] == [",", "option"]
     against = before[clause_start(before, 0, len(before) - 1) :] if before else []
     if not after and ends and not _AGAINST & set(against):
         return LEANING, "ends a sentence"
