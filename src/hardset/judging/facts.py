@@ -102,10 +102,12 @@ def pairs(rubrics: Sequence[Rubric], wanted: Wanted) -> Iterator[tuple[int, Rubr
     asked = [(rubric, wanted[rubric.name]) for rubric in rubrics if rubric.name in wanted]
     if not asked:
         return
-    for row in np.flatnonzero(np.logical_or.reduce([mask for _, mask in asked])).tolist():
-        for rubric, mask in asked:
-            if mask[row]:
-                yield row, rubric
+    rows = np.flatnonzero(np.logical_or.reduce([mask for _, mask in asked]))
+    for start in range(0, len(rows), CHUNK):
+        for row in rows[start : start + CHUNK].tolist():
+            for rubric, mask in asked:
+                if mask[row]:
+                    yield row, rubric
 
 
 def facts_of(item: Item, reply: str) -> dict[str, str]:
