@@ -7,7 +7,7 @@ usage: python bench/judging.py                       (prints the table, writes b
 
 The path under test begins with items and their replies. It reads them off, writes every judge's
 prompts, asks through the durable store, reads the verdicts, brings the panel together, and ends
-with `outcomes.parquet`. The floor posts the same bodies and keeps the texts. Each ratio is the
+with its columns in a file. The floor posts the same bodies and keeps the texts. Each ratio is the
 median of rounds in which the two take turns, as whole processes.
 """
 
@@ -101,7 +101,8 @@ def panel(url, count, runs):
             benchmark, outcomes, whole, store, limits, announce=lambda estimate: None
         )
     assert verdicts.missing == 0, verdicts.failures
-    judged.write_parquet(Path(runs) / "outcomes.parquet")
+    # In small groups, since it is the panel's memory that is measured, not that of a writer.
+    judged.write_parquet(Path(runs) / "outcomes.parquet", row_group_size=8192)
 
 
 def prompts(count, path):
