@@ -164,3 +164,18 @@ def test_an_error_ends_all_and_loses_nothing(tmp_path):
         after = sum(server.count for server in (a, b, c)) - before
     assert verdicts.missing == 0
     assert after == distinct - kept
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "together"),
+    [
+        ("http://127.0.0.1:1/v1", "http://127.0.0.1:1/v1", False),  # it may swap models
+        ("http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1", True),
+        ("http://10.0.0.7:8000/v1", "http://10.0.0.7:8000/v1", False),
+        ("http://gpu-box:8000/v1", "http://gpu-box:8000/v1", False),
+        ("https://gateway.example.com/v1", "https://gateway.example.com/v1", True),
+    ],
+)
+def test_only_judges_of_one_server_take_turns(one, other, together):
+    a, b = (Judge(model=make_model(name, base_url=at)) for name, at in (("a", one), ("b", other)))
+    assert (a.line != b.line) is together

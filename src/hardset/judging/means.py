@@ -1,13 +1,15 @@
 """Who judges, and what all judges of a panel share: the store, the limits, the stop, the count.
 
-Judges at different addresses are asked at once. Those at one address take turns, since a server
-that must load each model anew is slowest when they come together; so do those on this machine, and
-all of them under a budget, of which the next may spend what the one before has left.
+Judges are asked at once. Those at one address of this machine or a private network take turns,
+since a server that must load each model anew is slowest when they come together; so do those that
+run in this process, and all of them under a budget, of which the next may spend what the one before
+has left.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -43,9 +45,12 @@ class Judge:
         return bool(self.model.takes) and not self.blind
 
     @property
-    def address(self) -> str:
-        """Where it is asked; "" on this machine."""
-        return str(getattr(self.model, "url", ""))
+    def line(self) -> str:
+        """Whom it takes turns with: those of the same line; "" in this process."""
+        url = getattr(self.model, "url", None)
+        if url is None:
+            return ""
+        return str(url) if _near(url.host or "") else f"{url} {self.name}"
 
 
 @dataclass(kw_only=True)
@@ -98,8 +103,8 @@ class Means:
         """
         lines: dict[str, list[int]] = {}
         for place, (judge, _) in enumerate(works):
-            address = judge.address if self.limits.budget is None else ""
-            lines.setdefault(address, []).append(place)
+            line = judge.line if self.limits.budget is None else ""
+            lines.setdefault(line, []).append(place)
         found: dict[int, T] = {}
 
         async def in_turn(places: Sequence[int]) -> None:
@@ -130,6 +135,14 @@ class Means:
         self._ended = _sum([self._ended, asked])
         self._ended.rate, self._ended.level, self._ended.waits = 0.0, 0, 0.0
         self.spend(asked)
+
+
+def _near(host: str) -> bool:
+    """Whether a host is this machine or on a private network: one server, no provider's many."""
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".localhost", ".internal", ".lan"))
 
 
 def _sum(tallies: Sequence[Tally]) -> Tally:
