@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import subprocess
@@ -15,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from hardset import make_benchmark
-from hardset.ask import Store
 from hardset.images import Library
 from hardset.models import make_model
 from hardset.records import Image, Item, Message, Prompt, Sampling, State
@@ -115,9 +113,7 @@ def test_a_real_judge_is_held_to_the_schema(tmp_path):
     assert judge["verdicts"]["refused"] == {"given": 4, "due": 4}
     assert run.unjudged == 0
     assert run.outcomes["verdict_refused"].null_count() == 0
-    with Store(tmp_path / "store.sqlite") as store:
-        texts = [reply.text for reply in run.verdicts.ballots[0].asked[-1].replies(store)]
-    assert all(json.loads(text) for text in texts)
+    assert judge["failures"] == {}
 
 
 def test_the_server_ends_when_its_owner_is_killed():

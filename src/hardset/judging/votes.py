@@ -67,10 +67,10 @@ class Ballot:
         if self.form == "json" and not self._tried and not means.spent_all:
             await self._try_schema(facts, wanted, means)
         first = self.form
-        unread = await self._ask(facts, wanted, means, self.votes, form=first, last=False)
+        unread = await self._ask(facts, wanted, means, self.votes, form=first)
         if unread and self.stopped is None:
             again: Form = "words" if first == "json" else "again"
-            unread = await self._ask(facts, unread, means, self.votes, form=again, last=True)
+            unread = await self._ask(facts, unread, means, self.votes, form=again)
         lost = sum(int(mask.sum()) for mask in unread.values())
         if lost:
             self.failures[UNREAD] = self.failures.get(UNREAD, 0) + lost
@@ -84,9 +84,7 @@ class Ballot:
             The votes by key, (rows,). What cannot be read is not asked for once more.
         """
         found = {key: np.full(self._rows, NONE, np.int16) for key in self.votes}
-        await self._ask(
-            facts, wanted, means, found, form=self.form, repeat=repeat, turned=turned, last=False
-        )
+        await self._ask(facts, wanted, means, found, form=self.form, repeat=repeat, turned=turned)
         return found
 
     async def _try_schema(self, facts: Facts, wanted: Wanted, means: Means) -> None:
@@ -115,7 +113,6 @@ class Ballot:
         votes: dict[str, Votes],
         *,
         form: Form,
-        last: bool,
         repeat: int = 0,
         turned: bool = False,
     ) -> dict[str, NDArray[np.bool_]]:
