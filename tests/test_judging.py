@@ -316,6 +316,25 @@ def test_the_judges_rates_are_those_worked_out_by_hand(tmp_path):
     }
 
 
+def test_the_run_folder_keeps_the_rubrics_it_was_judged_by(tmp_path):
+    """So that people can be asked the very same, also when a rubric of one's own has gone."""
+    data(tmp_path)
+    mine = tmp_path / "polite.toml"
+    mine.write_text(SOUND.replace("Is it so?", "Does it greet?") + BINARY)
+    with Loopback(model_says) as server, Loopback(judge_says) as judge:
+        given_ = ("--data", "test.parquet", "--blind", "-m", "vlm", "--base-url", server.base_url)
+        as_judge = ("--judge", "referee", "--judge-base-url", judge.base_url, "--rubric", mine.name)
+        done = command("run", "hardbench", *given_, *as_judge, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (folder,) = tmp_path.glob("runs/hardbench/*/*")
+    assert (folder / "rubrics" / "polite.toml").read_bytes() == mine.read_bytes()
+    assert load(folder / "rubrics" / "refused.toml").sha256 == load("refused").sha256
+    mine.unlink()
+    drawn = command("validate", folder, "--sample", "4", "--only", "polite", cwd=tmp_path)
+    assert drawn.returncode == 0, drawn.stderr
+    assert "Does it greet?" in (folder / "labels.csv").read_text()
+
+
 def test_a_reply_that_gives_orders_is_data(tmp_path):
     """The judge of this test obeys what stands outside the marks: the order stands inside."""
     data(tmp_path)

@@ -153,6 +153,11 @@ def notices(verdicts: Verdicts | None) -> list[str]:
     return list(verdicts.notices) if verdicts is not None else []
 
 
+def texts(verdicts: Verdicts | None) -> dict[str, str]:
+    """Give the rubrics' files by their names: the run folder keeps them."""
+    return {rubric.name: rubric.text for rubric in verdicts.rubrics} if verdicts is not None else {}
+
+
 def manifest(verdicts: Verdicts | None) -> dict[str, Any]:
     """Say for the manifest who judged, by which rubrics, and how many verdicts there are."""
     if verdicts is None:

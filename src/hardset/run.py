@@ -270,7 +270,9 @@ def evaluate(
     run.notices = [*_of_repeats(benchmark, settings), *consulting.notices(run.verdicts)]
     run.manifest = manifest(run, model)
     run.folder = folder.new_folder(settings.runs, benchmark.name, model.name, run.started)
-    folder.write_folder(run.folder, run.manifest, run.metrics, run.outcomes)
+    folder.write_folder(
+        run.folder, run.manifest, run.metrics, run.outcomes, consulting.texts(run.verdicts)
+    )
     write_report(run.folder / folder.REPORT, [run])
     return run
 

@@ -164,7 +164,9 @@ def score(
     run.metrics = measured(run)
     run.manifest = _manifest(run)
     run.folder = folder.new_folder(runs, benchmark.name, run.model, run.started)
-    folder.write_folder(run.folder, run.manifest, run.metrics, run.outcomes)
+    folder.write_folder(
+        run.folder, run.manifest, run.metrics, run.outcomes, consulting.texts(run.verdicts)
+    )
     write_report(run.folder / folder.REPORT, [run])
     return run
 

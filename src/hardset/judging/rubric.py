@@ -62,6 +62,7 @@ class Rubric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reasons: bool = False  # whether the judge gives its reason, before its verdict
     source: str = ""  # the paper whose protocol this is
     sha256: str = ""  # of the file, for the manifest
+    text: str = ""  # the file itself, for the run folder
 
     @property
     def scale(self) -> Scale:
@@ -131,10 +132,9 @@ def load(name: str | Path) -> Rubric:
         raise UsageError(f"no rubric is called {name}; there are: {there}, or give a .toml file")
     try:
         content = path.read_bytes()
-        fields = tomllib.loads(content.decode())
-        rubric = msgspec.convert(
-            {"name": path.stem, **fields, "sha256": hashlib.sha256(content).hexdigest()}, Rubric
-        )
+        text = content.decode()
+        told = {"sha256": hashlib.sha256(content).hexdigest(), "text": text}
+        rubric = msgspec.convert({"name": path.stem, **tomllib.loads(text), **told}, Rubric)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise UsageError(f"{path} is no rubric: {error}") from error
     wrong = _wrong(rubric)

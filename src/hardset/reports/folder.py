@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ MANIFEST, OUTCOMES, METRICS, REPORT = (
     "metrics.json",
     "report.html",
 )
+RUBRICS = "rubrics"  # a folder
 LONGEST_NAME = 140  # bytes: file systems take 255, some that encrypt take 143
 
 
@@ -70,9 +72,15 @@ def safe_name(name: str) -> str:
 
 
 def write_folder(
-    folder: Path, manifest: dict[str, Any], metrics: list[Metric], outcomes: pl.DataFrame
+    folder: Path,
+    manifest: dict[str, Any],
+    metrics: list[Metric],
+    outcomes: pl.DataFrame,
+    rubrics: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the three machine-readable files of a run; the manifest last, as the seal.
+    """Write the machine-readable files of a run; the manifest last, as the seal.
+
+    `rubrics` are the texts of the rubrics that it was judged by, kept in files of their names.
 
     Raises:
         UsageError: the disk is full, or the folder has gone.
@@ -80,6 +88,9 @@ def write_folder(
     try:
         outcomes.write_parquet(folder / OUTCOMES, compression="zstd", statistics=True)
         (folder / METRICS).write_bytes(_pretty(metrics))
+        for name, text in (rubrics or {}).items():
+            (folder / RUBRICS).mkdir(exist_ok=True)
+            (folder / RUBRICS / f"{name}.toml").write_bytes(text.encode())
         (folder / MANIFEST).write_bytes(_pretty(manifest))
     except OSError as error:
         raise UsageError(f"the run folder {folder} cannot be written: {error}") from error

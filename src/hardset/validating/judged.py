@@ -62,10 +62,10 @@ def rubrics_of(done: Judged, files: Sequence[str | Path]) -> list[Rubric]:
     found = []
     for name, sha256 in done.manifest["rubrics"].items():
         try:
-            rubric = given[name] if name in given else load(name)
+            rubric = given[name] if name in given else _kept(done, name)
         except UsageError as error:
             raise UsageError(
-                f"{done.folder} was judged by a rubric {name!r} that is not this program's own: "
+                f"{done.folder} does not hold the rubric {name!r} that it was judged by: "
                 f"give its file with --rubric ({error})"
             ) from error
         if rubric.sha256 != sha256:
@@ -82,6 +82,12 @@ def rubrics_of(done: Judged, files: Sequence[str | Path]) -> list[Rubric]:
         found.append(rubric)
     # what shows least comes first: on a reply's lines, no line tells what the one before asks
     return sorted(found, key=lambda one: (one.later, one.picture, len(one.sees), one.name))
+
+
+def _kept(done: Judged, name: str) -> Rubric:
+    """Load a rubric as the run keeps it, or else, of that name, from those of this program."""
+    path = done.folder / folder.RUBRICS / f"{name}.toml"
+    return load(path) if path.is_file() else load(name)
 
 
 def wanted_keys(rubrics: Sequence[Rubric], only: Sequence[str]) -> list[str]:
@@ -162,7 +168,7 @@ def rubrics_asked(done: Judged, drawn: Sequence[Rubric]) -> list[Rubric]:
     found = []
     for name in done.manifest["rubrics"]:
         try:
-            found.append(known[name] if name in known else load(name))
+            found.append(known[name] if name in known else _kept(done, name))
         except UsageError:
             continue
     return [one for one in found if all(f"verdict_{k}" in done.outcomes.columns for k in one.keys)]
