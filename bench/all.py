@@ -216,7 +216,7 @@ def judges(work):
 
 FIGURES = {
     "text": text, "images": images, "memory": memory, "import": start, "kill": kill,
-    "metrics": metrics, "coverage": held, "panel": judged,
+    "metrics": metrics, "coverage": held, "panel": judged, "judges": judges,
 }  # fmt: skip
 
 
