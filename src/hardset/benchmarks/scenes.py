@@ -109,6 +109,9 @@ def _read_open(question: str, text: str) -> Reading:
     """Read the word that answers the question, or any other one short answer, which is wrong."""
     from hardset.reading import read_open, read_short
     from hardset.reading.nothing import nothing_there
+    from hardset.reading.presumed import at_odds
+    from hardset.reading.refusals import abstained
+    from hardset.reading.words import tidy
 
     if nothing := nothing_there(text, question):
         rule = "what is asked about is not there"
@@ -120,6 +123,9 @@ def _read_open(question: str, text: str) -> Reading:
     # A reply that repeats the question names what is in it.
     rest = [word for word in able if word not in tokens(question)]
     other = read_open(text, rest, question) if rest else answer
+    words = tidy(text)
+    if other.state is State.UNPARSED and (odd := at_odds(words, question)):
+        return abstained(words, odd)
     if other.state is not State.UNPARSED or answer.rule != NO_CANDIDATE:
         return other
     return read_short(text, question)

@@ -12,6 +12,7 @@ from hardset.reading.cue_words import (
     BE,
     CANNOT,
     LOOKS,
+    MADE_OUT,
     NOT,
     PICTURE,
     SHOWN,
@@ -42,6 +43,8 @@ _BEFORE_NO = frozenset(
         ",",
         "but",
         "shows",
+        "carries",
+        "bears",
         "contains",
         "has",
         "includes",
@@ -92,6 +95,12 @@ def not_there(words: list[str]) -> Found:
                 return (True, tuple(missed))
         if word in ("exist", "appear", "occur") and negated(words[max(0, i - 3) : i]):
             return (True, tuple(words[: max(0, i - 2)]))
+        if word == "nowhere" and at(words, i + 1, "to", "be") and i:
+            return (True, _subject(words[:i]))
+        if (word in _IS_NOT or word == "not") and at(words, i + 1, "part", "of"):
+            return (True, _subject(words[:i]))
+        if at(words, i, "zero|lacks|lack") and i + 1 < len(words):
+            return (True, tuple(w for w in words[i + 1 : i + 7] if w not in _DETERMINERS | {"of"}))
         if word == "absent" or (word == "missing" and before in BE and at(words, i + 1, "from")):
             return (True, _subject(words[:i]))
     return None
@@ -122,6 +131,15 @@ def not_shown(words: list[str]) -> Found:
                 continue
             if verb < len(words) and words[verb] in _SHOWS:
                 return (True, _thing(words[verb + 1 :]))
+    return None
+
+
+def not_made_out(words: list[str]) -> Found:
+    """Match "the letters are not legible": they are there, but it cannot be told what they are."""
+    for i, word in enumerate(words):
+        seen = past_adverbs(words, i + 1) if word in NOT else len(words)
+        if seen < len(words) and words[seen] in MADE_OUT and not at(words, seen + 1, "-"):
+            return (True, _subject(words[:i]))
     return None
 
 
@@ -221,4 +239,4 @@ def _until_stop(words: Sequence[str]) -> list[str]:
     return thing[:6]
 
 
-ABSENCES = (("not there", not_there), ("not shown", not_shown))
+ABSENCES = (("not made out", not_made_out), ("not there", not_there), ("not shown", not_shown))

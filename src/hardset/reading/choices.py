@@ -42,6 +42,7 @@ from hardset.reading.option_texts import (
     without_echoes,
 )
 from hardset.reading.picks import Pick, judge
+from hardset.reading.presumed import ANOTHER, at_odds
 from hardset.reading.refusals import abstained, refusal
 from hardset.reading.words import Sentences, plain, tidy, word_set
 from hardset.records import Reading, State
@@ -133,6 +134,9 @@ def _refused(text: str, options: Options, reading: Reading, question: str) -> Re
             return reading
         if reading.rule == "none there" and HOW_MANY.search(question):
             return reading
+        odd = at_odds(text, question)
+        if odd is not None and odd.rule == ANOTHER:
+            return abstained(text, odd)
     elif reading.state is State.ABSTAINED or reading.rule not in ("", NO_PICK):
         return reading
     cue = refusal(text, question)
@@ -140,6 +144,8 @@ def _refused(text: str, options: Options, reading: Reading, question: str) -> Re
         lists = is_option(text[cue.start : cue.end], options)
         return reading if lists else abstained(text, cue)
     nothing = nothing_there(text, question)
+    if not nothing and reading.rule == NO_PICK and (odd := at_odds(text, question)):
+        return abstained(text, odd)
     if not nothing or reading.rule == "none there":
         return reading
     rule = "what is asked about is not there"

@@ -26,7 +26,14 @@ _VERB = re.compile(
     r"says|it's|they're|that's|there's|\w+ing)\b",
     re.IGNORECASE,
 )
-_GOES_ON = re.compile(r"(?:so )?(?:it|they|this|these|that|he|she)(?:'s|'re| is| are| was)\b", re.I)
+_GOES_ON = re.compile(
+    r"(?:(?:but|so|and) )?(?:i (?:think|believe|guess|suppose|would say|'d say) )?"
+    r"(?:it|they|this|these|that|he|she|both|all|each)(?:'s|'re| is| are| was)\b",
+    re.IGNORECASE,
+)
+_THERE = re.compile(r"(?:there(?:'s| is| are)|i (?:can )?(?:only )?see)\b", re.IGNORECASE)
+_BESIDE = re.compile(r"\b(?:caption|premise|statement|description)\b", re.IGNORECASE)
+_ASIDE = re.compile(r", (?:which|who) [^,.;\n]{1,60},")
 _SO = re.compile(r"(?:so|hence|thus|therefore),? (?:it|they|this|that)\b", re.IGNORECASE)
 _JOINS = word_set("not no but and or like with without though although as because since which so")
 _OPEN_CHOICE = re.compile(r"\b(?:or|either|maybe|perhaps|possibly|might|may)\b", re.IGNORECASE)
@@ -58,7 +65,9 @@ def telling(text: str, accepted: Sequence[str], question: str) -> str:
     What is accepted is no part of what was asked ("the red cup", asked for the saucer, which is
     red). Where the clause only denies, or leads to "so it's red", the next one tells.
     """
-    told = _clauses(text)
+    told = _clauses(_ASIDE.sub("", text))
+    if not _BESIDE.search(first_part(question)):
+        told = [clause for clause in told if not _BESIDE.search(clause)] or told
     known = {words[0] for words in map(normal, accepted) if len(words) == 1}
     asked = set(normal(first_part(question))) - LITTLE - known
 
@@ -70,12 +79,19 @@ def telling(text: str, accepted: Sequence[str], question: str) -> str:
     at = max(range(len(told)), key=lambda i: about(told[i]))
     if not about(told[at]):  # "I'd disagree: it's a horse"
         at = next((i for i, clause in enumerate(told) if _GOES_ON.match(clause)), at)
+    rest = [clause for clause in told[1:] if about(clause) and not _denies(clause)]
+    if len(told[0].split()) < 4 and not _VERB.search(told[0]) and not rest:
+        at = 0  # "Red. There is no other kite."
     clause = told[at]
     if any(holds(clause, answer, question) for answer in accepted):
         return clause
     for later in told[at + 1 :]:
         goes_on = _GOES_ON.match(later) or about(later)
-        if (_denies(clause) and goes_on and not _denies(later)) or _SO.match(later):
+        if (
+            (_THERE.match(clause) and _GOES_ON.match(later))
+            or (_denies(clause) and goes_on and not _denies(later))
+            or _SO.match(later)
+        ):
             return later
     return clause
 

@@ -10,11 +10,13 @@ from hardset.reading.words import word_set
 _NOT = word_set("doesn't don't won't not cannot can't couldn't")
 _CAN_TELL = word_set("can could tells shows reveals says tell show reveal")
 _WHETHER = word_set("whether if who what which where when how why")
+_TOLD = word_set("you us me that this it much anything")
 _BY_WHICH = word_set(
     "measure judge compare read count evaluate tell determine determined identify know report "
     "say see infer estimate date go base describe"
 )
 _LETS = word_set("let allow help enable permit tell indicate reveal show lets allows tells")
+_CONVEYS = "show|tell|capture|convey|reveal|indicate|record|say|prove"
 _REFERS = word_set("refers refer meant mean referring")
 _UNSURE = word_set("sure unsure clear unclear say specify clarify know")
 
@@ -29,9 +31,12 @@ def kept_from_knowing(words: list[str]) -> Found:
                 return STRONG
         if word in _NOT and at(words, verb, "show|say|tell|reveal|indicate|determine"):
             told = set(words[verb + 1 : verb + 2])  # "won't tell you its height"
-            ends = verb + 1 == len(words) or bool((_WHETHER | {"you", "us", "me"}) & told)
+            ends = verb + 1 == len(words) or bool((_WHETHER | _TOLD) & told)
             if ends and PICTURE & set(words[:i]):
                 return STRONG
+        cannot = word in ("can't", "cannot", "couldn't")
+        if cannot and at(words, verb, _CONVEYS) and PICTURE & set(words[:i]):
+            return STRONG  # "A still image can't show movement"
         if at(words, i, "not|isn't", "something|anything"):  # "not something a photo can reveal"
             rest = set(words[i + 2 : i + 9])
             if _CAN_TELL & rest and PICTURE & rest:

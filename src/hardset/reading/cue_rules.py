@@ -49,7 +49,10 @@ _FALSE = word_set(
 _SENT = word_set("attached uploaded provided loaded received included sent shared")
 _IMAGES = word_set("image picture photo images pictures photos file")
 _GUESSING = "identify|speculate|comment|make|guess|assume"
-_TELLS = word_set("tells tell shows indicates indicate suggests suggest reveals identifies says")
+_TELLS = word_set(
+    "tells tell shows indicates indicate suggests suggest reveals identifies says allows lets "
+    "helps hints establishes"
+)
 _ABLE = _INFORMATION | {"answer", "ability", "access", "enough", "way", "capability"}
 _ASSUMES = word_set("assumes presupposes presumes assume presuppose presume")
 _HARD = word_set("hard difficult tough tricky")
@@ -192,7 +195,7 @@ def unanswerable(words: list[str]) -> Found:
             return STRONG
         if at(words, i, "no", "answer|correct") and "answer" in words[i + 1 : i + 4]:
             return STRONG
-        if at(words, i, "not|isn't", "applicable|answerable|determinable|readable|legible"):
+        if at(words, i, "not|isn't", "applicable|answerable|determinable"):
             return STRONG
     bare = [word for word in words if word not in _AROUND_ANSWER]
     if words == ["none"]:

@@ -31,11 +31,17 @@ PICTURE = word_set(
     "screenshot map graph illustration painting drawing prompt view shot images pictures "
     "photos frame table page document sign label menu article caption poster screen"
 )
+MADE_OUT = word_set(
+    "legible readable discernible distinguishable identifiable recognizable recognisable "
+    "decipherable resolvable countable perceptible measurable clear"
+)
 SHOWN = word_set(
     "visible shown specified mentioned provided present depicted given stated available "
     "answerable identifiable legible readable determinable clear discernible possible "
     "applicable pictured seen included indicated displayed known disclosed recognizable "
-    "described labeled labelled named credited signed obvious evident apparent"
+    "described labeled labelled named credited signed obvious evident apparent distinguishable "
+    "recognisable observable perceptible detectable decipherable resolvable countable measurable "
+    "verifiable knowable inferable inferrable deducible ascertainable noticeable viewable"
 )
 KNOW = word_set(
     "determine determined tell told answer answered say said identify identified confirm "

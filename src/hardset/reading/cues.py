@@ -57,6 +57,7 @@ _STEMS = (
     "just ", "guidelines", "polic", "blank", "corrupt", "cut off", "obscured", "hidden", "blur",
     "covered", "crop", "occlu", "conceal", "do you mean", "did you", "rather than", "instead of",
     "guess is as", "beats me", "'d have", "depends on", "specify", "clarify", "outside",
+    "nowhere", "zero ",
 )  # fmt: skip
 
 _RULES = (*RULES, *ABSENCES)

@@ -34,7 +34,8 @@ from hardset.reading.lettered import LETTERS, Lettered, take_apart
 from hardset.reading.nothing import HOW_MANY, is_nothing, nothing_there
 from hardset.reading.numbers import number_of, quantity, read_number
 from hardset.reading.open_answers import read_open, read_short
-from hardset.reading.refusals import read_refusal
+from hardset.reading.presumed import at_odds
+from hardset.reading.refusals import abstained, read_refusal
 from hardset.reading.words import tidy
 from hardset.reading.yes_no import read_yes_no
 from hardset.records import Form, Reading, State
@@ -243,11 +244,18 @@ def _text(text: str, accepted: Sequence[str], question: str) -> Reading:
     clause = telling(said, accepted, question)
     if any(holds(clause, answer, question) for answer in accepted):
         listed = (_PREDICATE.sub("", one, count=1) for one in (clause, said))
-        if _OPEN_CHOICE.search(clause) or any(map(_SEVERAL.fullmatch, listed)):
+        each = [  # "light orange or peach", where both are accepted
+            any(holds(part, answer, question) for answer in accepted)
+            for part in re.split(r"\bor\b|/", clause)
+        ]
+        several = _OPEN_CHOICE.search(re.sub(r"\bor\b", "", clause)) or not all(each)
+        if several or any(map(_SEVERAL.fullmatch, listed)):
             return Reading(state=State.UNPARSED, rule="several answers", evidence=clause[:200])
         return msgspec.structs.replace(
             whole, answer=accepted[0], rule=f"{MATCHED}, in a sentence", evidence=clause[:200]
         )
+    if cue := at_odds(whole.answer, question):
+        return abstained(whole.answer, cue)
     if short.state is ANSWERED:
         return short
     return msgspec.structs.replace(whole, answer=whole.answer[:200])

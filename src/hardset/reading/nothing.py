@@ -45,14 +45,16 @@ def nothing_there(text: str, question: str) -> str:
     words = tidy(text)
     if not _ASKS_FOR.match(proper(question)) and not HOW_MANY.search(question):
         return ""
-    if found := _NOTHING.match(words):
+    found = _NOTHING.match(words)
+    if found and (HOW_MANY.search(question) or not words.lower().startswith("none of")):
         return words[: found.end()]
     own = unquoted(words)
     if found := _NOTHING_WITHIN.search(own) or _NOT_ANYTHING.search(own):
         return words[found.start() : found.end()]
     thing = counted(words_of(question[question.lower().find("how many") :]))
     for cue in cues(words) if thing else ():
-        if cue.absent and thing in map(stem, cue.absent) and not _counts(words, thing):
+        seen = cue.rule == "not made out"
+        if cue.absent and not seen and thing in map(stem, cue.absent) and not _counts(words, thing):
             return words[cue.start : cue.end].strip()
     return ""
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from hardset.reading.asked import presuming, proper
 from hardset.reading.conclusions import stated
-from hardset.reading.cue_words import BE
+from hardset.reading.cue_words import BE, MADE_OUT
 from hardset.reading.cues import Cue, cues
 from hardset.reading.words import plain_words, tidy, word_set, words_of
 from hardset.records import Reading, State
@@ -62,6 +62,7 @@ _WITNESSES = word_set(
 _TOLD = word_set("output value number name text price year result")
 _INSTEAD = re.compile(r"\s*(?:they|these|those|it)(?:'re|'s| is| are)\b")
 _MERE_GUESS = re.compile(r"\b(?:mere|pure|only|just|be)(?: \w+)? guess(?:ing|work)?\b")
+_PICTURES = word_set("image picture photo photograph")
 _VAGUE = word_set("something someone somebody somewhere")
 _REASON = word_set(
     "image picture photo blurry blurred dark resolution quality sorry obscured unclear small "
@@ -74,6 +75,18 @@ _LITTLE = word_set(
 )
 _ASKED_AS = (
     (("how", "old"), "age old"),
+    (("how", "tall"), "height tall"),
+    (("how", "high"), "height altitude"),
+    (("how", "long"), "length duration"),
+    (("how", "deep"), "depth"),
+    (("how", "wide"), "width"),
+    (("how", "far"), "distance"),
+    (("how", "heavy"), "weight mass"),
+    (("how", "fast"), "speed"),
+    (("how", "big"), "size"),
+    (("how", "large"), "size"),
+    (("what", "does"), "text writing"),
+    (("what", "is", "written"), "text writing inscription lettering word"),
     (("how", "many"), "number count many"),
     (("how", "much"), "price amount cost much"),
     (
@@ -141,6 +154,8 @@ def _takes_for_granted(question: str, cue: Cue) -> bool:
     things = [stem(word) for word in absent]
     yes_no = asked[:1] and asked[0] in _YES_NO
     head = things[-1] if things else ""
+    if cue.rule == "not made out":
+        return not (yes_no and MADE_OUT & set(asked))
     if yes_no and _EXISTS & set(asked[:4]) and head in stems:
         return False  # "Is there a dog?"
     if asked[:2] == ["how", "many"] and head and head == counted(asked):
@@ -247,6 +262,9 @@ def _answers_anyway(text: str, cue: Cue, question: str) -> bool:
         for s in ("best guess", "i'd say", "i would say", "i guess", "my guess")
     ):
         return next(cues(rest), None) is None
+    either = " or " in question and re.match(r"\W*(\w+(?: \w+)?)\s*[-,;:(]", sentence)
+    if either and content(words_of(either[1])) & content(words_of(asked)):
+        return True  # "Small - there is no large ball"
     if not cue.strong:
         return _says_more(lowered, cue)
     turn = next((match for match in _TURN.finditer(sentence) if match.start() > 0), None)
@@ -275,9 +293,10 @@ def _answers_anyway(text: str, cue: Cue, question: str) -> bool:
         )
         if cue.rule == "which is meant":
             return bool(guesses)
-        if cue.rule == "false premise" and asked != question.strip():
+        if (cue.rule == "false premise" or cue.absent) and asked != question.strip():
             told = content(words_of(rest)) & _asked(question)  # the premise is not what is asked
-            return bool(told) and next(cues(rest), None) is None
+            if told or cue.rule == "false premise":
+                return bool(told) and next(cues(rest), None) is None
         if cue.absent == ("none",) and _INSTEAD.match(rest):
             denied = words_of(sentence)  # "None of the dogs is black; they are white"
             return next(cues(rest), None) is None and not {stem(denied[-1])} & _asked(question)
@@ -308,7 +327,7 @@ def _answered_before(before: str, sentence: str, question: str) -> bool:
     said = words_of(before)
     if not before.rstrip(" ").endswith((".", "!", ";", ",", "\n")):
         return False
-    if not said or not asked or next(cues(before), None) is not None:
+    if not said or not asked or next(cues(before), None) is not None or _PICTURES & {*said}:
         return False
     if len(said) <= 4 and said[0] not in (
         "sorry",
@@ -337,6 +356,9 @@ def _is_answer(tail: str, sentence: str, cue: Cue, question: str) -> bool:
     says = content(words) & asked and BE & set(words) and not _NO_ANSWER.search(tail)
     if cue.rule == "cannot tell" and says and not content(words_of(sentence)) & asked:
         return True  # "I can't say who it is, but the kite is red"
+    beside = proper(question) != question.strip()  # "There aren't 5 dogs, but the cat is black"
+    if beside and cue.absent and says:
+        return True
     sees = any(f" {verb}" in sentence for verb in ("see", "view", "read", "access"))
     if cue.absent and _WITNESSES & set(cue.absent):
         return bool(content(words) & _asked(question)) or any(word.isdigit() for word in words)

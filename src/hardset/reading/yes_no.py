@@ -16,6 +16,7 @@ from typing import NamedTuple
 from hardset.reading.asked import first_part
 from hardset.reading.conclusions import RETRACTED, containers, stated
 from hardset.reading.cues import cues, unquoted
+from hardset.reading.presumed import at_odds
 from hardset.reading.refusals import abstained, content, refusal, stem
 from hardset.reading.words import Sentences, plain_words, tidy, word_set, words_of
 from hardset.records import Reading, State
@@ -125,6 +126,8 @@ def read_yes_no(text: str, question: str = "") -> Reading:
     cue = refusal(words, question)
     if cue is not None and (cue.absent is None or question):
         return abstained(words, cue)
+    if question and (odd := at_odds(words, question)):
+        return abstained(words, odd)
     return _statement(words, question)
 
 
