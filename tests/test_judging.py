@@ -383,6 +383,25 @@ def test_a_verdict_that_cannot_be_read_is_asked_for_once_more_and_then_is_none(t
     assert done.verdicts.missing == 1
 
 
+def test_a_rate_needs_only_the_verdicts_it_is_about(tmp_path):
+    """Cups has no verdict on its answer, but it did not refuse: over-refusal counts it."""
+    data(tmp_path)
+
+    def shy(prompt: str) -> str:
+        if "reference answer" in prompt and fenced("reply", prompt) == REPLIES["cups"]:
+            return "Hm."
+        return judge_says(prompt)
+
+    with Loopback(shy) as judge:
+        rates = overall(run(tmp_path, judge))
+    assert rates["over-refusal"] == (1, 4)  # boats of dogs, cups, boats, hats
+    assert rates["answerable accuracy"] == (1, 3)  # dogs of dogs, boats, hats
+    assert rates["acc"] == (1, 2)  # dogs of dogs, boats: hats is empty, cups has no verdict
+    assert rates["overall_acc"] == (4, 7)  # it needs to know of refusals only
+    assert rates["paired accuracy"] == (1, 3)
+    assert rates["verdicts given"] == (6, 7)
+
+
 def test_verdicts_are_kept_and_a_second_run_asks_for_none(tmp_path):
     data(tmp_path)
     with Loopback(judge_says) as judge:

@@ -735,7 +735,7 @@ def test_scores_by_judges_are_these_sums():
         "PA unsupported part named": (2, 4),
         "PA both parts": (1, 4),
         "IQM mismatch noticed": (1, 1),
-        "verdicts given": (11, 13),  # without MKB and IQM; the failed row was not asked about
+        "verdicts given": (10, 13),  # not MKB, nor IQM twice: whether one is right is not known
         "verdicts given: refusal-rationality": (3, 4),
     }
     assert found["OOC score", "VFP"] == (0.625, 1)

@@ -184,13 +184,13 @@ class HARDBench(Benchmark):
         for reading in (*cls.readings, *judged):
             which = "" if reading == cls.readings[0] else reading
             right = f"{which}_right" if which else "right"
-            rows = every.filter(pl.col(right).is_not_null())
+            told = every.filter(pl.col(right).is_not_null())  # judges may give no verdict
             pairs = pair_up(
-                rows, first="original", second="edited", columns=[right], keep=["cluster", *columns]
+                told, first="original", second="edited", columns=[right], keep=["cluster", *columns]
             )
             both = [paired_accuracy(right), *pair_cells(right, "original", "edited")]
             each = [*refusal_ratios(which), *published_ratios(which)]
-            for frame, ratios in ((pairs.sound, both), (rows, each)):
+            for frame, ratios in ((pairs.sound, both), (every, each)):
                 yield Rates(frame=frame, ratios=ratios, cluster="cluster", by=cuts, reading=reading)
             if reading == JUDGE:
                 yield Rates(
@@ -204,7 +204,7 @@ class HARDBench(Benchmark):
                         by=cuts,
                         reading=reading,
                     )
-            if CONFIDENCE in rows.columns:
+            if CONFIDENCE in told.columns:
                 yield Selective(
-                    frame=rows, cluster="cluster", by=cuts, reading=reading, prefix=which
+                    frame=told, cluster="cluster", by=cuts, reading=reading, prefix=which
                 )

@@ -41,7 +41,11 @@ def hardbench(rows: pl.DataFrame, shared: bool) -> Iterator[Rates]:
     """Paired accuracy over originals and their edits, and the rates of refusing."""
     cuts = ((), ("edit",))
     pairs = pair_up(
-        rows, first="original", second="edited", columns=["right"], keep=["edit", "scene"]
+        rows.filter(pl.col("right").is_not_null()),
+        first="original",
+        second="edited",
+        columns=["right"],
+        keep=["edit", "scene"],
     )
     yield Rates(
         frame=pairs.sound, ratios=[paired_accuracy()], cluster=_cluster("pair", shared), by=cuts
@@ -90,8 +94,9 @@ def zero(rows: pl.DataFrame, shared: bool) -> Iterator[Rates]:
 
 def of_kinds(rows: pl.DataFrame, shared: bool) -> Iterator[Rates]:
     """Declare the metrics of every kind that there is."""
+    told = pl.col("right").is_not_null()  # judges may give no verdict
     for kind, rates in RATES.items():
-        own = rows.filter(pl.col("kind") == kind)
+        own = rows.filter(pl.col("kind") == kind, told | (kind == "hardbench"))
         if own.height:
             yield from rates(own, shared)
 
@@ -101,8 +106,7 @@ def judged(rows: pl.DataFrame, shared: bool) -> Iterator[Rates]:
     if f"{JUDGE}_state" not in rows.columns:
         return
     state, right = (pl.col(f"{JUDGE}_{name}").alias(name) for name in ("state", "right"))
-    known = rows.filter(pl.col(f"{JUDGE}_right").is_not_null()).with_columns(state, right)
-    for rates in of_kinds(known, shared):
+    for rates in of_kinds(rows.with_columns(state, right), shared):
         yield replace(rates, reading=JUDGE)
     ratios = [verdicts_given()]
     if "verdict_refusal-rationality" in rows.columns:

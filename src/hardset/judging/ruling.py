@@ -15,9 +15,9 @@ def rule(outcomes: pl.DataFrame, verdicts: Verdicts) -> pl.DataFrame:
     A refused reply abstained. One that was not refused answered: right where it matches the
     reference, by the verdict or, where the judges were not asked that, by the rules; never on an
     unanswerable row. A row that the judges were not asked about keeps the state that it has, and so
-    does one cut off by the token limit, which is never an answer. Where a verdict that is needed is
-    missing, `judge_state` and `judge_right` are null. Where the rubric `refused` was not asked,
-    there is no such reading.
+    does one cut off by the token limit, which is never an answer. `judge_state` is null where it is
+    not known whether the reply refuses, and `judge_right` where that, or whether it matches, is
+    needed and missing. Where the rubric `refused` was not asked, there is no such reading.
 
     Args:
         outcomes: the outcome columns.
@@ -39,7 +39,7 @@ def rule(outcomes: pl.DataFrame, verdicts: Verdicts) -> pl.DataFrame:
     state = (
         pl.when(kept)
         .then(pl.col("state"))
-        .when(missing)
+        .when(refused.is_null())
         .then(None)
         .when(refused)
         .then(pl.lit(State.ABSTAINED.value))

@@ -2,7 +2,8 @@
 
 The positive class is unanswerable; predicted positive is that the *model* abstained. A provider's
 content filter is not the model: such a row, like a failed, truncated or unparsed one, is no
-refusal and no right answer, and stays in every denominator it belongs to.
+refusal and no right answer, and stays in every denominator it belongs to. Only a row of which
+judges gave no verdict that a rate needs is in neither of its sums.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def answerable_accuracy(reading: str = "", name: str = "answerable accuracy") ->
     return Ratio(
         name=name,
         top=_answerable() & pl.col(right),
-        bottom=_answerable(),
+        bottom=_answerable() & pl.col(right).is_not_null(),
         about="right answers / answerable rows; a refusal or failed row counts as wrong",
     )
 
@@ -41,7 +42,7 @@ def over_refusal(reading: str = "", name: str = "over-refusal") -> Ratio:
     return Ratio(
         name=name,
         top=_answerable() & _refused(reading),
-        bottom=_answerable(),
+        bottom=_answerable() & _known(reading),
         better="lower",
         about="refused / answerable rows",
     )
@@ -52,7 +53,7 @@ def refusal_recall(reading: str = "", name: str = "refusal recall") -> Ratio:
     return Ratio(
         name=name,
         top=~_answerable() & _refused(reading),
-        bottom=~_answerable(),
+        bottom=~_answerable() & _known(reading),
         about="refused / unanswerable rows",
     )
 
@@ -75,7 +76,7 @@ def refusal_f1(reading: str = "", name: str = "refusal F1") -> Ratio:
     return Ratio(
         name=name,
         top=2 * (~_answerable() & _refused(reading)).cast(pl.Int32),
-        bottom=_refused(reading).cast(pl.Int32) + (~_answerable()).cast(pl.Int32),
+        bottom=_refused(reading).cast(pl.Int32) + (~_answerable() & _known(reading)).cast(pl.Int32),
         about="2 x refused unanswerable / (refused + unanswerable), positive = unanswerable",
     )
 
@@ -94,7 +95,8 @@ def published_ratios(reading: str = "") -> list[Ratio]:
     right, says_no = pl.col(right_column), _refused(reading)
     if reading == JUDGE:  # the verdicts as they are: a reply may be both, and one cut off is judged
         says_no = pl.col("verdict_refused").fill_null(False)
-        right = pl.col("verdict_matches-reference").fill_null(False)
+        right = pl.col("verdict_matches-reference")
+        told &= _known(JUDGE)
     answerable, unanswerable = told & _answerable(), told & ~_answerable()
     refused = told & says_no
     caught = unanswerable & refused
@@ -103,7 +105,7 @@ def published_ratios(reading: str = "") -> list[Ratio]:
         Ratio(
             name="acc",
             top=answerable & right,
-            bottom=answerable,
+            bottom=answerable & right.is_not_null(),
             about=f"right answers / answerable rows; {left_out}",
         ),
         Ratio(
@@ -139,7 +141,7 @@ def verdicts_given(name: str = "verdicts given") -> Ratio:
     due = pl.col("verdict_due")
     return Ratio(
         name=name,
-        top=due & pl.col(f"{JUDGE}_state").is_not_null(),
+        top=due & pl.col(f"{JUDGE}_right").is_not_null(),
         bottom=due,
         about="rows with every verdict they need / rows the judge was asked about; the others are "
         "in none of its rates",
@@ -164,6 +166,12 @@ def refusal_grade(name: str = "refusal rationality (1 to 5)") -> Ratio:
 
 def _answerable() -> pl.Expr:
     return pl.col("answerable")
+
+
+def _known(reading: str) -> pl.Expr:
+    """Whether it is known that the reply refuses, or does not: judges may give no verdict."""
+    state, _ = columns(reading)
+    return pl.col(state).is_not_null()
 
 
 def _refused(reading: str) -> pl.Expr:
