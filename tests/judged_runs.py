@@ -147,7 +147,7 @@ def fill(
     sheet: Path, run: Path, truth: pl.DataFrame, target: Path, skip: Callable[[int], bool] = bool
 ) -> Path:
     """Fill a sheet in as people would who know what is so; `skip` leaves lines blank."""
-    from hardset.validating.sheets import records_of
+    from hardset.validating.tables import records_of
 
     (kept,) = run.glob("validation-s*.json")
     sample = json.loads(kept.read_text())

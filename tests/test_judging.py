@@ -502,7 +502,7 @@ def test_missing_verdicts_are_said_and_change_the_exit_status(tmp_path):
         as_judge = ("--judge", "referee", "--judge-base-url", judge.base_url)
         done = command("run", "hardbench", *given_, *as_judge, cwd=tmp_path)
     assert done.returncode == 3
-    assert "10 verdicts are missing: 10 x no verdict in the judge's reply" in done.stderr
+    assert "10 votes are missing: 10 x no verdict in the judge's reply" in done.stderr
 
 
 def test_a_judge_where_there_is_nothing_to_judge_is_said(tmp_path):

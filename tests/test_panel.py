@@ -183,11 +183,28 @@ def test_a_missing_vote_counts_neither_way_and_a_tie_is_no_verdict(tmp_path):
     assert set(judged["panel_refused"]) == {"1 of 2, 1 missing, tie"}
     assert judged["judge_right"].null_count() == len(frame)
     assert judged["vote_refused@c"].null_count() == len(frame)
+    n, due = len(frame), int(frame["answerable"].sum())
+    assert verdicts.undecided == n + due
+    assert verdicts.notices[0] == (
+        f"refused: {n} of {n} replies have no verdict, {n} of them since the judges are tied. They "
+        "are in none of the judges' rates that need it"
+    )
     c = next(one for one in verdicts.manifest() if one["model"] == "c")
     assert c["verdicts"]["refused"] == {"given": 0, "due": len(frame)}
     due = len(frame) + int(frame["answerable"].sum())
     assert c["failures"] == {"no verdict in the judge's reply": due}
     assert mute.count == 2 * len({prompt for prompt in mute.prompts() if "with JSON" in prompt})
+
+
+def test_an_even_panel_is_told_that_it_can_tie(tmp_path):
+    benchmark = scenes(n=12)
+    frame = outcomes(benchmark, sensible)
+    with Loopback(honest) as one, Loopback(contrary) as two:
+        judges = [judge_at("a", one), judge_at("b", two)]
+        _, verdicts = consulted(tmp_path, benchmark, frame, judges)
+    assert "A panel of 2 can tie: with an odd number" in verdicts.notices[-1]
+    assert verdicts.missing == 0  # every vote is there
+    assert verdicts.undecided > 0
 
 
 def test_a_judge_that_sees_gets_the_picture_and_others_do_not(tmp_path):

@@ -32,7 +32,7 @@ from hardset.metrics import Rates, Ratio
 from hardset.records import GRADE
 from hardset.reports.folder import read_folder
 from hardset.reports.validation import rate
-from hardset.validating.sheets import records_of
+from hardset.validating.tables import records_of
 from judged_runs import fill, hardbench_run, judged, outcomes_of, write_run
 from loopback import Loopback
 

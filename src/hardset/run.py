@@ -146,6 +146,11 @@ class Run:
         """How many verdicts were due from the judges, if there are any, and are not there."""
         return self.verdicts.missing if self.verdicts else 0
 
+    @property
+    def undecided(self) -> int:
+        """How many verdicts the panel, if there is one, did not come to."""
+        return self.verdicts.undecided if self.verdicts else 0
+
 
 def walk(benchmark: Benchmark, settings: Settings) -> Iterator[tuple[Item, Prompt]]:
     """Yield every item with every repeat's prompt, in the one fixed order of the run."""

@@ -253,7 +253,8 @@ def run(
     with nobody_listening():
         for done in finished:
             say_what_failed(done)
-    return FAILED_ROWS if any(done.failed or done.unjudged for done in finished) else 0
+    lacking = any(done.failed or done.unjudged or done.undecided for done in finished)
+    return FAILED_ROWS if lacking else 0
 
 
 def _paired(

@@ -141,4 +141,4 @@ def score(
         sys.stdout.flush()
     with nobody_listening():
         say_what_failed(done)
-    return FAILED_ROWS if done.failed or done.unjudged else 0
+    return FAILED_ROWS if done.failed or done.unjudged or done.undecided else 0

@@ -31,7 +31,9 @@ def say_what_failed(done: Run) -> None:
         tell(f"{done.model}: asking stopped early: {done.stopped}")
     if done.verdicts is not None and done.unjudged:
         reasons = "; ".join(f"{n} x {reason}" for reason, n in done.verdicts.failures.items())
-        tell(f"{done.model}: {done.unjudged} verdicts are missing: {reasons}")
+        tell(f"{done.model}: {done.unjudged} votes are missing: {reasons}")
+    if done.undecided:
+        tell(f"{done.model}: {done.undecided} verdicts are open: the panel came to none")
     if done.settings.confidence and "confidence" not in done.columns:
         tell(f"{done.model}: no reply had a confidence, so none is measured")
     if done.failed:

@@ -108,6 +108,11 @@ class Verdicts:
             for key in rubric.keys
         )
 
+    @property
+    def undecided(self) -> int:
+        """How many verdicts were due that the panel did not come to: tied, or without a vote."""
+        return sum(due - given for given, due in self.coverage().values())
+
     def manifest(self) -> list[dict[str, Any]]:
         """Say of each judge what it was, in which form it was asked, and how many votes it gave."""
         return [_of_ballot(ballot, self.rubrics) for ballot in self.ballots]
@@ -163,7 +168,7 @@ async def judge(
         found.checks = await checked(ballots, facts, found.due, means, panel.check)
         for check in found.checks:
             found.columns = found.columns.with_columns(check.columns(facts.rubrics))
-    found.notices = _notices(ballots)
+    found.notices = [*_undecided(found), *_notices(ballots)]
     return found
 
 
@@ -187,6 +192,27 @@ def _count(found: Verdicts, rubrics: Sequence[Rubric], cascade: Cascade | None) 
                 how.alias(f"panel_{key}"),
                 *columns,
             )
+
+
+def _undecided(found: Verdicts) -> list[str]:
+    """Say on how many replies the panel came to no verdict, and what follows from that."""
+    said = []
+    for key, (given, due) in found.coverage().items():
+        if given == due:
+            continue
+        how = found.columns[f"panel_{key}"].fill_null("")
+        tied = int(how.str.ends_with("tie").sum())
+        ties = f", {tied:,} of them since the judges are tied" if tied else ""
+        said.append(
+            f"{key}: {due - given:,} of {due:,} replies have no verdict{ties}. They are in none of "
+            "the judges' rates that need it"
+        )
+    if any("tied" in one for one in said) and len(found.ballots) % 2 == 0:
+        said.append(
+            f"A panel of {len(found.ballots)} can tie: with an odd number of judges a verdict that "
+            "is TRUE or FALSE has a majority"
+        )
+    return said
 
 
 def _of_ballot(ballot: Ballot, rubrics: Sequence[Rubric]) -> dict[str, Any]:

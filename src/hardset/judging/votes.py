@@ -71,9 +71,11 @@ class Ballot:
         if unread and self.stopped is None:
             again: Form = "words" if first == "json" else "again"
             unread = await self._ask(facts, unread, means, self.votes, form=again)
-        lost = sum(int(mask.sum()) for mask in unread.values())
-        if lost:
-            self.failures[UNREAD] = self.failures.get(UNREAD, 0) + lost
+        for rubric in facts.rubrics:
+            mask = unread.get(rubric.name)
+            if mask is not None:
+                votes = [self.votes[key] for key in rubric.keys]
+                self._lost(UNREAD, sum(int((mask & (vote == NONE)).sum()) for vote in votes))
 
     async def recheck(
         self, facts: Facts, wanted: Wanted, means: Means, *, repeat: int = 0, turned: bool = False
@@ -118,9 +120,10 @@ class Ballot:
     ) -> dict[str, NDArray[np.bool_]]:
         """Ask for some votes and read them; give back, by rubric, which could not be read."""
         total = sum(int(mask.sum()) for mask in wanted.values())
+        whole = {rubric.name: len(rubric.keys) for rubric in facts.rubrics}
         if means.spent_all:
-            if total:
-                self.failures[means.spent_all] = self.failures.get(means.spent_all, 0) + total
+            due = sum(whole[name] * int(mask.sum()) for name, mask in wanted.items())
+            self._lost(means.spent_all, due)
             return {}
         prompts = self._prompts(facts, wanted, form, repeat=repeat, turned=turned)
         asked = await self._asking(prompts, total, means)
@@ -129,14 +132,12 @@ class Ballot:
         read_of = {
             rubric.name: lru_cache(512)(partial(read_votes, rubric)) for rubric in facts.rubrics
         }
-        whole = {rubric.name: len(rubric.keys) for rubric in facts.rubrics}
         unread: dict[str, NDArray[np.bool_]] = {}
         for (row, rubric), reply in zip(
             pairs(facts.rubrics, wanted), asked.replies(means.store), strict=False
         ):
             if reply.failure is not None:
-                reason = reply.failure.reason
-                self.failures[reason] = self.failures.get(reason, 0) + 1
+                self._lost(reply.failure.reason, whole[rubric.name])
                 continue
             read = read_of[rubric.name](reply.text) if reply.finish != "length" else {}
             for key, vote in read.items():
@@ -162,6 +163,11 @@ class Ballot:
         )
         means.over(asked)
         return asked
+
+    def _lost(self, reason: str, votes: int) -> None:
+        """Count votes that never came; one asking may have been for several."""
+        if votes:
+            self.failures[reason] = self.failures.get(reason, 0) + votes
 
     def _keep(self, asked: Asked) -> None:
         self.stopped = self.stopped or asked.stopped
