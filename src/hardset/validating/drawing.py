@@ -12,11 +12,12 @@ import polars as pl
 from hardset.benchmarks.declaration import Benchmark
 from hardset.errors import UsageError
 from hardset.images import BadMedia, Library
+from hardset.judging.people.labels import choices
 from hardset.judging.people.sample import Sample, base_due, draw
 from hardset.judging.people.sheet import COLUMNS, ENDINGS, LABEL, NOTE, beside, lay_out, write_sheet
 from hardset.records import Image, Item
 from hardset.validating.judged import items_of, kept_at, read_judged, rubrics_of, wanted_keys
-from hardset.validating.sheets import records_of, text_of
+from hardset.validating.tables import records_of, text_of
 
 SHEET = "labels.csv"
 _ENDINGS = {"image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".webp", "image/gif": ".gif"}
@@ -72,7 +73,8 @@ def draw_sheet(
         path.parent.mkdir(parents=True, exist_ok=True)
         kept_at(done, sample.mark).write_bytes(msgspec.json.encode(sample) + b"\n")
         pictures, lost = _pictures(sample, done.outcomes, items, benchmark, beside(path))
-        write_sheet(path, lay_out(sample, done.outcomes, items, pictures))
+        offered = {line.id: choices(sample.rubric(line.key)) for line in sample.lines}
+        write_sheet(path, lay_out(sample, done.outcomes, items, pictures), offered)
     except OSError as error:
         raise UsageError(f"the sheet {path} cannot be written: {error}") from error
     of_key = [line.key for line in sample.lines]

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from hardset.errors import UsageError
 from hardset.judging.people.labels import Label, read_label, takes
-from hardset.judging.people.sample import Sample
-from hardset.replies.source import open_source
+from hardset.judging.people.sample import Sample, whole
+from hardset.judging.people.sheet import ID, LABEL, NOTE
 from hardset.reports import folder
 from hardset.validating.judged import Judged, kept_at
+from hardset.validating.tables import Cells, records_of, text_of
 
 _IDENT = re.compile(r"'?(s[0-9a-f]{6})-(\d{4,})")
 
@@ -28,23 +29,6 @@ class Filled(NamedTuple):
     labels: dict[str, Label]
     written: dict[str, str]  # the labels as they stand there
     notes: dict[str, str]
-
-
-def records_of(path: Path) -> list[tuple[str, dict[str, Any]]]:
-    """Read a table, CSV, xlsx or parquet by its content: where each line stands, and its cells.
-
-    Raises:
-        UsageError: it is none of these.
-    """
-    source = open_source(path)
-    if source.kind not in ("table", "parquet", "xlsx"):
-        raise UsageError(f"{path} is {source.described()}, and no sheet of labels")
-    try:
-        return [(record.where, record.value) for record in source.records()]
-    except UsageError as error:
-        if "not UTF-8" not in str(error):
-            raise
-        raise UsageError(f"{error}; save it as CSV UTF-8, or as .xlsx") from error
 
 
 def read_sheets(done: Judged, paths: Sequence[Path]) -> tuple[list[Filled], Sample]:
@@ -64,8 +48,9 @@ def read_sheets(done: Judged, paths: Sequence[Path]) -> tuple[list[Filled], Samp
     names = [path.stem for path in paths]
     if len(set(names)) < len(names):
         names = [str(path) for path in paths]
+    replies = {line.id: str(done.outcomes["reply"][line.row] or "") for line in sample.lines}
     filled = [
-        _filled(name, path, records, sample)
+        _filled(name, path, records, sample, replies)
         for name, (path, records) in zip(names, read, strict=True)
     ]
     if not any(label != "" for one in filled for label in one.labels.values()):
@@ -74,17 +59,19 @@ def read_sheets(done: Judged, paths: Sequence[Path]) -> tuple[list[Filled], Samp
     return filled, sample
 
 
-def _sample_of(
-    done: Judged, read: Sequence[tuple[Path, list[tuple[str, dict[str, Any]]]]]
-) -> Sample:
+def _sample_of(done: Judged, read: Sequence[tuple[Path, list[tuple[str, Cells]]]]) -> Sample:
     """Find the sample that all sheets are of, by the mark in their ids."""
     marks: dict[str, Path] = {}
     for path, records in read:
-        lacking = [n for n in ("id", "label") if not records or n not in records[0][1]]
+        lacking = [name for name in (ID, LABEL) if name not in records[0][1]]
         if lacking:
-            raise UsageError(f"{path} is no sheet of labels: it has no column {lacking[0]!r}")
+            some = ", ".join(name for name in list(records[0][1])[:8] if name)
+            raise UsageError(
+                f"{path} is no sheet of labels: it has no column {lacking[0]!r}; its columns are "
+                f"{some}"
+            )
         for _, record in records:
-            found = _IDENT.fullmatch(text_of(record["id"]))
+            found = _IDENT.fullmatch(text_of(record.get(ID)))
             if found:
                 marks.setdefault(found[1], path)
         if path not in marks.values() and not marks:
@@ -106,8 +93,10 @@ def _sample_of(
         )
     try:
         sample = msgspec.json.decode(kept.read_bytes(), type=Sample)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, OSError) as error:
         raise UsageError(f"{kept} is damaged: {error}") from error
+    if not whole(sample):
+        raise UsageError(f"{kept} is damaged: it does not agree with its own mark, {mark}")
     if sample.outcomes_sha256 != done.sha256:
         raise UsageError(
             f"{done.folder / folder.OUTCOMES} is not what the sample {mark} was drawn from: it has "
@@ -117,7 +106,11 @@ def _sample_of(
 
 
 def _filled(
-    name: str, path: Path, records: Sequence[tuple[str, dict[str, Any]]], sample: Sample
+    name: str,
+    path: Path,
+    records: Sequence[tuple[str, Cells]],
+    sample: Sample,
+    replies: Mapping[str, str],
 ) -> Filled:
     """Read one sheet; every line of it that is wrong is told of, up to a few."""
     lines = {line.id: line for line in sample.lines}
@@ -126,15 +119,15 @@ def _filled(
     notes: dict[str, str] = {}
     unknown, wrong = [], []
     for where, record in records:
-        ident = text_of(record["id"]).removeprefix("'")
-        if not ident and not text_of(record["label"]):
+        ident = text_of(record.get(ID)).removeprefix("'")
+        if not ident and not text_of(record.get(LABEL)):
             continue
         if ident not in lines:
             unknown.append(f"{ident!r} ({where})")
             continue
         rubric = sample.rubric(lines[ident].key)
         try:
-            label = read_label(record["label"], rubric)
+            label = read_label(record.get(LABEL), rubric)
         except ValueError:
             wrong.append(
                 f"{where}: {text_of(record['label'])!r} is no label of {ident}, which takes "
@@ -145,13 +138,14 @@ def _filled(
             wrong.append(f"{where}: {ident} is labelled a second time, and otherwise")
             continue
         if ident not in labels or label != "":
-            labels[ident], written[ident] = label, text_of(record["label"])
-        if text_of(record.get("note")):
+            labels[ident], written[ident] = label, text_of(record.get(LABEL))
+        if text_of(record.get(NOTE)):
             notes[ident] = text_of(record["note"])
     if unknown:
         raise UsageError(f"{path} has ids that are not on the sheet: {_some(unknown)}")
     if wrong:
         raise UsageError(_some(wrong))
+    _see_in_place(path, records, replies)
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     return Filled(name, sha256, labels, written, notes)
@@ -162,6 +156,31 @@ def _some(found: Sequence[str], most: int = 5) -> str:
     return "; ".join(found[:most]) + more
 
 
-def text_of(cell: object) -> str:
-    """Give a cell's text without blank ends; "" for an empty one."""
-    return "" if cell is None or cell != cell else str(cell).strip()
+def _see_in_place(
+    path: Path, records: Sequence[tuple[str, Cells]], replies: Mapping[str, str]
+) -> None:
+    """Refuse a sheet of which some columns were sorted and others not: labels hit other replies.
+
+    Only a reply that stands beside another line's id counts: what a spreadsheet makes of numbers
+    and dates is no other reply.
+    """
+    known = {ident: _letters(text) for ident, text in replies.items()}
+    others = set(known.values())
+    for where, record in records:
+        ident = text_of(record.get(ID)).removeprefix("'")
+        beside = _letters(text_of(record.get("reply")))
+        if len(beside) < _TELLING or ident not in known or beside == known[ident]:
+            continue
+        if beside in others and not beside.isdigit():
+            raise UsageError(
+                f"{where}: beside {ident} stands the reply of another line: some columns were "
+                f"sorted and others not, so that {path.name} cannot be trusted"
+            )
+
+
+_TELLING = 4  # letters and digits
+
+
+def _letters(text: str) -> str:
+    """Give what no spreadsheet changes of a text's beginning."""
+    return re.sub(r"[^A-Za-z0-9]", "", re.sub(r"_x[0-9A-Fa-f]{4}_", "", text[:200]))[:80]

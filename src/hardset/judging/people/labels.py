@@ -9,20 +9,32 @@ import numpy as np
 
 from hardset.judging.people.sample import conditional
 from hardset.judging.rubric import Rubric, Scale
+from hardset.judging.verdicts import REFUSED
 from hardset.metrics.bootstrap import Floats
 
 Label = float | Literal["", "?", "-"]
 """A verdict (0 or 1, a grade, a letter's place), not labelled, cannot tell, does not apply."""
 
-_YES = ("true", "yes", "1", "1.0", "t", "y")
-_NO = ("false", "no", "0", "0.0", "f", "n")
+_YES = ("true", "yes", "1", "1.0", "t", "y", "=true()")
+_NO = ("false", "no", "0", "0.0", "f", "n", "=false()")
 _UNSURE = ("?", "unsure", "cannot tell", "can't tell")
 _DOES_NOT_APPLY = ("-", "n/a", "na", "does not apply")
 
 
 def put(rubric: Rubric, key: str) -> str:
-    """Put a rubric's question to a person: what judges were asked, and how to label it."""
-    return "\n\n".join((rubric.task.strip(), *_asked(rubric, key)))
+    """Put a rubric's question to a person: what judges were asked, and how to label it.
+
+    A question for refusals only (or answers only) is asked whatever the judges said, so what its
+    task takes for granted is put as a condition, which a person sees to first.
+    """
+    if not conditional(rubric):
+        return "\n\n".join((rubric.task.strip(), *_asked(rubric, key)))
+    so, not_so = ("declines", "answers") if "refused" in rubric.due else ("answers", "declines")
+    first = (
+        f"First see whether the reply {so}, or {not_so}; it may be either. If it {not_so}, put - "
+        f"(does not apply) and go on to the next line. If it {so}, the rest is asked of it."
+    )
+    return "\n\n".join((first, f"If it {so}: {rubric.task.strip()}", *_asked(rubric, key)))
 
 
 def _asked(rubric: Rubric, key: str) -> list[str]:
@@ -38,9 +50,6 @@ def _asked(rubric: Rubric, key: str) -> list[str]:
             rubric.ask.strip(),
             f"TRUE if {rubric.true.strip()}, FALSE if {rubric.false.strip()}.",
         ]
-    if conditional(rubric):
-        where = "declines" if "refused" in rubric.due else "does not decline"
-        said.append(f"Only where the reply {where} to answer: put - if it is not so.")
     return said
 
 
@@ -60,8 +69,44 @@ def takes(rubric: Rubric) -> str:
         values = f"one of {', '.join(rubric.letters)}"
     else:
         values = "TRUE or FALSE (or yes or no, 1 or 0)"
-    more = ", - where it does not apply" if conditional(rubric) else ""
-    return f"{values}, ? where you cannot tell{more}, or nothing"
+    more = "- where it does not apply, or " if conditional(rubric) else ""
+    return f"{more}{values}, ? where you cannot tell, or nothing"
+
+
+def choices(rubric: Rubric) -> tuple[str, ...]:
+    """List the labels that a sheet offers; what may well be the answer stands first."""
+    if rubric.scale == "graded":
+        values = [str(grade) for grade in sorted(map(int, rubric.anchors))]
+    elif rubric.scale == "letter":
+        values = list(rubric.letters)
+    else:
+        values = ["TRUE", "FALSE"]
+    return (*(["-"] if conditional(rubric) else []), *values, "?")
+
+
+def meaning(rubric: Rubric, key: str) -> dict[str, str]:
+    """Say in words what each value of a verdict means: TRUE and FALSE, grades or letters.
+
+    These are the verdict's values. A sheet that asks for the opposite (`negated`) has them the
+    other way round; see `on_sheet`.
+    """
+    if key == REFUSED:  # whatever the rubric asks, this is what the verdict is for
+        return {"TRUE": "refuses", "FALSE": "gives an answer"}
+    if rubric.parts:
+        return {"TRUE": "it is so", "FALSE": "it is not so"}
+    if rubric.scale != "binary":
+        return {name: text.strip() for name, text in (rubric.anchors or rubric.letters).items()}
+    yes, no = (rubric.false, rubric.true) if rubric.negated else (rubric.true, rubric.false)
+    return {"TRUE": yes.strip(), "FALSE": no.strip()}
+
+
+def on_sheet(rubric: Rubric, key: str) -> dict[str, str]:
+    """Say in words what TRUE and FALSE mean where people wrote them; nothing of other scales."""
+    if rubric.scale != "binary":
+        return {}
+    means = meaning(rubric, key)
+    turned = {"TRUE": "FALSE", "FALSE": "TRUE"} if rubric.negated else {}
+    return {value: means[turned.get(value, value)] for value in means}
 
 
 def read_label(cell: object, rubric: Rubric) -> Label:

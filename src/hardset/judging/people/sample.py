@@ -280,8 +280,7 @@ def _numbered(
         for key in rubric.keys
         if key in keys
     ]
-    known = [outcomes_sha256, seed, replies, [rubric.sha256 for rubric in rubrics], asked]
-    mark = "s" + hashlib.blake2b(msgspec.json.encode(known), digest_size=3).hexdigest()
+    mark = _mark(outcomes_sha256, seed, replies, rubrics, asked)
     return Sample(
         mark=mark,
         seed=seed,
@@ -300,4 +299,28 @@ def _numbered(
             )
             for number, (row, key) in enumerate(asked, 1)
         ),
+    )
+
+
+def _mark(
+    outcomes_sha256: str,
+    seed: int,
+    replies: int,
+    rubrics: Sequence[Rubric],
+    asked: Sequence[tuple[int, str]],
+) -> str:
+    known = [outcomes_sha256, seed, replies, [rubric.sha256 for rubric in rubrics], asked]
+    return "s" + hashlib.blake2b(msgspec.json.encode(known), digest_size=3).hexdigest()
+
+
+def whole(sample: Sample) -> bool:
+    """Say whether a sample that was kept is still what its mark says."""
+    asked = [(line.row, line.key) for line in sample.lines]
+    keys = {key for rubric in sample.rubrics for key in rubric.keys}
+    return (
+        sample.level in LEVELS
+        and {line.key for line in sample.lines} <= keys
+        and set(sample.keys) <= keys
+        and sample.mark
+        == _mark(sample.outcomes_sha256, sample.seed, sample.replies, sample.rubrics, asked)
     )

@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -62,8 +63,17 @@ def lay_out(
     return lines
 
 
-def write_sheet(path: Path, lines: Sequence[Mapping[str, str]]) -> None:
+def write_sheet(
+    path: Path,
+    lines: Sequence[Mapping[str, str]],
+    offered: Mapping[str, Sequence[str]] | None = None,
+) -> None:
     """Write a sheet, whole or not at all, in the format that its ending names.
+
+    Args:
+        path: where to.
+        lines: as `lay_out` writes them.
+        offered: by id, the labels that a workbook offers in a list.
 
     Raises:
         OSError: it cannot be written.
@@ -78,7 +88,10 @@ def write_sheet(path: Path, lines: Sequence[Mapping[str, str]]) -> None:
             )
         else:
             cut = [_cut(line, beside(path)) for line in lines]
-            (_write_xlsx if ending == ".xlsx" else _write_csv)(unfinished, cut)
+            if ending == ".xlsx":
+                _write_xlsx(unfinished, cut, offered or {})
+            else:
+                _write_csv(unfinished, cut)
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
@@ -113,25 +126,58 @@ def inert(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def _write_xlsx(path: Path, lines: Sequence[Mapping[str, str]]) -> None:
+def _write_xlsx(
+    path: Path, lines: Sequence[Mapping[str, str]], offered: Mapping[str, Sequence[str]]
+) -> None:
     from openpyxl import Workbook
-    from openpyxl.styles import Alignment
+    from openpyxl.styles import Alignment, Font, PatternFill
     from openpyxl.utils import get_column_letter
 
     book = Workbook()
     page = book.active
+    page.title = "labels"
     page.append(list(COLUMNS))
-    page.freeze_panes = "D2"
+    page.freeze_panes = "C2"  # the header, and the label beside whatever is read
     for number, name in enumerate(COLUMNS, 1):
-        page.column_dimensions[get_column_letter(number)].width = _WIDTHS.get(name, 40)
+        page.column_dimensions[get_column_letter(number)].width = _WIDTHS.get(name, 36)
+        page.cell(1, number).font = Font(bold=True)
+    wrapped = Alignment(wrap_text=True, vertical="top")
+    to_fill, link = PatternFill("solid", fgColor="FFF8DC"), Font(color="0563C1", underline="single")
     for row, line in enumerate(lines, 2):
+        page.cell(row, COLUMNS.index(LABEL) + 1).fill = to_fill
         for number, name in enumerate(COLUMNS, 1):
+            cell = page.cell(row, number)
+            cell.alignment = wrapped
             if not line[name]:
                 continue
-            cell = page.cell(row, number)
             cell.value = _CONTROL.sub(lambda found: f"_x{ord(found[0]):04X}_", line[name])
             cell.data_type = "s"  # whatever it begins with
-            cell.alignment = Alignment(wrap_text=True, vertical="top")
-            if name == PICTURE and "\n" not in line[name]:  # a cell has one link at most
-                cell.hyperlink = line[name]
+            if name == PICTURE:
+                cell.hyperlink = line[name].split("\n")[0]  # a cell has one link at most
+                cell.font = link
+    _offer(page, lines, offered)
     book.save(path)
+
+
+def _offer(
+    page: Any, lines: Sequence[Mapping[str, str]], offered: Mapping[str, Sequence[str]]
+) -> None:
+    """Put a list of labels on each cell of the label column; another one is asked about."""
+    from openpyxl.utils import get_column_letter
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    column = get_column_letter(COLUMNS.index(LABEL) + 1)
+    lists: dict[tuple[str, ...], DataValidation] = {}
+    for row, line in enumerate(lines, 2):
+        labels = tuple(offered.get(line[ID], ()))
+        if not labels:
+            continue
+        if labels not in lists:
+            lists[labels] = DataValidation(
+                type="list", formula1=f'"{",".join(labels)}"', allow_blank=True,
+                errorStyle="warning", showErrorMessage=True, errorTitle="No label of this line",
+                error=f"It takes {', '.join(labels)}, or nothing.",
+            )  # fmt: skip
+        lists[labels].add(f"{column}{row}")
+    for one in lists.values():
+        page.add_data_validation(one)
