@@ -108,8 +108,8 @@ def _read_one(item: Item, text: str) -> Reading:
 def _read_open(question: str, text: str) -> Reading:
     """Read the word that answers the question, or any other one short answer, which is wrong."""
     from hardset.reading import read_open, read_short
+    from hardset.reading.at_odds import at_odds
     from hardset.reading.nothing import nothing_there
-    from hardset.reading.presumed import at_odds
     from hardset.reading.refusals import abstained
     from hardset.reading.words import tidy
 

@@ -42,6 +42,16 @@ _BEFORE_NO = frozenset(
     {
         ",",
         "but",
+        "so",
+        "and",
+        "because",
+        "since",
+        "as",
+        "that",
+        "while",
+        "gives",
+        "provides",
+        "offers",
         "shows",
         "carries",
         "bears",
@@ -121,7 +131,7 @@ def not_shown(words: list[str]) -> Found:
             return (True, _subject(words[:i]))
         if at(words, i, "out|outside", "of", "frame|view|sight|shot"):
             return (True, _subject(words[:i]))
-        if word == "outside" and said_of and PICTURE & set(words[i + 1 : i + 4]):
+        if word == "outside" and said_of and PICTURE & set(words[i + 1 : i + 6]):
             return (True, _subject(words[:i]))
         if word in _LACKS and PICTURE & set(words[:i]):
             verb = past_adverbs(words, i + 1)

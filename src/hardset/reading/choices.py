@@ -18,6 +18,7 @@ from functools import lru_cache
 
 import msgspec
 
+from hardset.reading.at_odds import ANOTHER, at_odds
 from hardset.reading.conclusions import RETRACTED, containers, stated
 from hardset.reading.cues import cues, may_refuse
 from hardset.reading.leads import (
@@ -42,7 +43,6 @@ from hardset.reading.option_texts import (
     without_echoes,
 )
 from hardset.reading.picks import Pick, judge
-from hardset.reading.presumed import ANOTHER, at_odds
 from hardset.reading.refusals import abstained, refusal
 from hardset.reading.words import Sentences, plain, tidy, word_set
 from hardset.records import Reading, State

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from hardset.reading.asked import first_part
 from hardset.reading.open_answers import normalise
+from hardset.reading.presumed import asked_about
 from hardset.reading.words import Sentences, word_set
 
 _ONE_WORD = {
@@ -71,8 +72,11 @@ def telling(text: str, accepted: Sequence[str], question: str) -> str:
     known = {words[0] for words in map(normal, accepted) if len(words) == 1}
     asked = set(normal(first_part(question))) - LITTLE - known
 
+    head = asked_about(first_part(question))
+
     def about(clause: str) -> int:
-        return len(asked & set(normal(clause)))
+        words = set(normal(clause))
+        return 2 * len(asked & words) + (head in words)
 
     if not told:
         return text

@@ -15,8 +15,10 @@ from hardset.reading.cue_words import (
     CANNOT,
     KNOW,
     LOOKS,
+    MADE_OUT,
     NOT,
     PICTURE,
+    SHOWN,
     STRONG,
     WEAK,
     Found,
@@ -35,7 +37,7 @@ _SPEAKER = word_set(
 _UNKNOWN = word_set(
     "unknown unclear unanswerable undeterminable indeterminate undetermined inconclusive "
     "ambiguous illegible unreadable unidentifiable uncertain unspecified unavailable "
-    "indeterminable unsure undefined undisclosed indiscernible unidentified"
+    "indeterminable indistinct unsure undefined undisclosed indiscernible unidentified"
 )
 _ENOUGH = word_set("insufficient inadequate limited lacks lack lacking missing without no")
 _INFORMATION = word_set(
@@ -177,7 +179,7 @@ def unanswerable(words: list[str]) -> Found:
         near = set(words[i + 1 : i + 8])
         if word in ("unanswerable", "indeterminable", "undeterminable"):
             return None if at(words, i - 1, "not") and i else STRONG
-        if word in _UNKNOWN and _is_predicate(words, i):
+        if (word in _UNKNOWN or _unseen(word)) and _is_predicate(words, i):
             return STRONG
         if at(words, i, "n", "/", "a") or (word == "na" and len(words) <= 4):
             return STRONG
@@ -201,6 +203,14 @@ def unanswerable(words: list[str]) -> Found:
     if words == ["none"]:
         return (True, ("none",))
     return STRONG if bare in (["none"], ["null"], ["nil"], ["no", "answer"]) else None
+
+
+def _unseen(word: str) -> bool:
+    """Whether a word says that something cannot be made out: "unrecognizable", "illegible"."""
+    bare = word.removeprefix("un").removeprefix("in").removeprefix("im").removeprefix("il")
+    if not word.endswith("ble") or word in ("impossible", bare):
+        return False
+    return bare in MADE_OUT or bare in SHOWN
 
 
 def _is_predicate(words: Sequence[str], i: int) -> bool:

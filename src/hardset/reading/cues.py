@@ -57,7 +57,7 @@ _STEMS = (
     "just ", "guidelines", "polic", "blank", "corrupt", "cut off", "obscured", "hidden", "blur",
     "covered", "crop", "occlu", "conceal", "do you mean", "did you", "rather than", "instead of",
     "guess is as", "beats me", "'d have", "depends on", "specify", "clarify", "outside",
-    "nowhere", "zero ",
+    "nowhere", "zero ", "invisib", "indist", "indeciph", "imperc", "undetect", "unrecog", "less",
 )  # fmt: skip
 
 _RULES = (*RULES, *ABSENCES)

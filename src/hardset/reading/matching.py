@@ -27,6 +27,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from hardset.reading.at_odds import at_odds
 from hardset.reading.choices import read_choice
 from hardset.reading.clauses import LITTLE, holds, leading, normal, telling
 from hardset.reading.conclusions import containers, stated
@@ -34,7 +35,6 @@ from hardset.reading.lettered import LETTERS, Lettered, take_apart
 from hardset.reading.nothing import HOW_MANY, is_nothing, nothing_there
 from hardset.reading.numbers import number_of, quantity, read_number
 from hardset.reading.open_answers import read_open, read_short
-from hardset.reading.presumed import at_odds
 from hardset.reading.refusals import abstained, read_refusal
 from hardset.reading.words import tidy
 from hardset.reading.yes_no import read_yes_no

@@ -57,11 +57,18 @@ _DESCRIBES = re.compile(
 _ANY = word_set("a an any some anything anyone anybody something someone somebody")
 _HAVE = word_set("have has wear wearing contain contains show include hold holding carry carrying")
 _WITNESSES = word_set(
-    "scale legend signature date label caption key metadata timestamp inscription watermark ruler"
+    "scale legend signature date label caption key metadata timestamp inscription watermark ruler "
+    "measurement dimension unit"
 )
 _TOLD = word_set("output value number name text price year result")
 _INSTEAD = re.compile(r"\s*(?:they|these|those|it)(?:'re|'s| is| are)\b")
 _MERE_GUESS = re.compile(r"\b(?:mere|pure|only|just|be)(?: \w+)? guess(?:ing|work)?\b")
+_COURTESIES = (
+    "i apologi", "i understand", "i appreciate", "i looked", "i searched", "i tried", "i've looked",
+    "i checked", "i would like", "i'd like", "i'd love", "i wish", "i'm happy", "i'm sorry",
+    "thank", "i'm afraid", "it seems you", "it looks like you", "you", "interesting", "i'm glad",
+)  # fmt: skip
+_EFFORTS = ("good question", "great question", "nice try", "of course", "sure")
 _PICTURES = word_set("image picture photo photograph")
 _VAGUE = word_set("something someone somebody somewhere")
 _REASON = word_set(
@@ -162,6 +169,8 @@ def _takes_for_granted(question: str, cue: Cue) -> bool:
         return False  # "How many dogs?"
     if asked[:2] == ["how", "many"] and absent == ("none",):
         return False
+    if asked[:2] == ["how", "much"] and cue.rule == "not there" and asked[2:3][0:] != [head]:
+        return True  # "The picture gives no weight": a quantity that is none of nothing
     if absent == ("none",):
         return not yes_no
     if cue.rule == "asked back":
@@ -275,6 +284,8 @@ def _answers_anyway(text: str, cue: Cue, question: str) -> bool:
         before, tail = sentence[: turn.start()], f"{sentence[turn.end() :]} {rest}"
         if cue.absent is not None and _DESCRIBES.search(before) and not next(cues(before), None):
             return False  # "I see a cat, but no dog"
+        if before.startswith(_COURTESIES) or before.strip(" ,") in _EFFORTS:
+            return False  # "I apologize, but I can't determine this"
         if _VAGUE & set(words_of(before)):
             return False  # "She holds something, but I can't tell what"
         if _DESCRIBES.search(before) and not content(words_of(before)) & _asked(question):

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hardset.reading.asked import first_part
+from hardset.reading.at_odds import at_odds
 from hardset.reading.conclusions import RETRACTED, containers, stated
 from hardset.reading.cues import cues, unquoted
-from hardset.reading.presumed import at_odds
 from hardset.reading.refusals import abstained, content, refusal, stem
 from hardset.reading.words import Sentences, plain_words, tidy, word_set, words_of
 from hardset.records import Reading, State
