@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from msgspec.structs import replace
 from PIL import Image as Picture
 
 from hardset.benchmarks.hardbench import SPLITS, WORDINGS, HARDBench
@@ -160,7 +161,23 @@ def test_the_reason_that_an_unanswerable_row_gives_is_kept(tmp_path):
 def test_rows_come_from_json_lines_too(tmp_path):
     path = tmp_path / "mine.jsonl"
     path.write_text("\n".join(json.dumps(line) for line in ROWS), encoding="utf-8")
-    assert list(HARDBench(path, blind=True).items()) == list(bench(tmp_path).items())
+    items = list(HARDBench(path, blind=True).items())
+    assert {(item.source, item.licence) for item in items} == {("mine.jsonl", "")}
+    both = [
+        [replace(item, source="") for item in some] for some in (items, bench(tmp_path).items())
+    ]
+    assert both[0] == both[1]
+
+
+def test_what_is_wrong_with_the_data_is_said_before_what_is_wrong_with_the_pictures(tmp_path):
+    with pytest.raises(UsageError, match=r"nofile\.parquet does not exist"):
+        HARDBench(tmp_path / "nofile.parquet")
+    with pytest.raises(UsageError, match="neither|no file|not"):
+        HARDBench("scenes")
+    bad = tmp_path / "bad.parquet"
+    pl.DataFrame({"question": ["?"], "reply": ["x"]}).write_parquet(bad)
+    with pytest.raises(UsageError, match="there is no answer and no image.*a row of HARDBench has"):
+        HARDBench(bad)
 
 
 @pytest.mark.parametrize("split", SPLITS)

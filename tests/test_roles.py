@@ -275,8 +275,15 @@ def test_a_user_may_say_the_family_of_a_fine_tune():
 
 
 def test_a_family_that_is_none_and_a_model_without_a_role_are_refused():
-    with pytest.raises(UsageError, match=r"my-vlm is said .* 'qwenn', .* there are: .*Qwen"):
+    with pytest.raises(UsageError, match=r"my-vlm is said .* 'qwenn': is Qwen meant\?"):
         Roles(evaluated=("my-vlm",), said={"my-vlm": "qwenn"})
+    own = Roles(evaluated=("my-vlm",), judge=("gpt-5",), said={"my-vlm": "Ours"})
+    assert own.check(allow=False) == []  # a family of one's own is known, and overlaps with none
+    assert own.manifest()["evaluated"][0]["family"] == "Ours"
+    with pytest.raises(UsageError, match="ours judges my-vlm: one family, Ours"):
+        Roles(
+            evaluated=("my-vlm",), judge=("ours",), said={"my-vlm": "Ours", "ours": "Ours"}
+        ).check(allow=False)
     with pytest.raises(UsageError, match=r"family of my-vml is given, .* there are: my-vlm"):
         Roles(evaluated=("my-vlm",), said={"my-vml": "qwen"})
 

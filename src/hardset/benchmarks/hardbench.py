@@ -38,14 +38,22 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from msgspec.structs import replace
+
 from hardset.benchmarks.declaration import Benchmark
-from hardset.benchmarks.hardbench_rows import LICENCE, Folders, read_file, read_items
+from hardset.benchmarks.hardbench_rows import (
+    LICENCE,
+    Folders,
+    check_columns,
+    read_file,
+    read_items,
+)
 from hardset.errors import UsageError
 from hardset.reading import read_match
 from hardset.records import Item, Message, Reading
 from hardset.sources.embedded import holds_pictures
 from hardset.sources.hardbench_images import IMAGES
-from hardset.sources.hub import Hub, resolve
+from hardset.sources.hub import Hub, on_the_hub, resolve
 from hardset.sources.pictures import ImageSource, fetched_pictures
 
 if TYPE_CHECKING:
@@ -72,8 +80,10 @@ class HARDBench(Benchmark):
     """Answerable questions and their unanswerable edits, over the published images or blind.
 
     Args:
-        data: a parquet or JSON Lines file with the published columns, a folder of such files, or
-            a hub id; by default the published set. Pictures may also stand in the rows of parquet.
+        data: a parquet or JSON Lines file with the published columns (question, answer, image,
+            data_source, is_unanswerable; original_question, modifications and pair_id, which ties a
+            question to its edit, may be null), a folder of such files, or a hub id; by default the
+            published set. Pictures may also stand in the rows of parquet.
         split: which of the five.
         images: a folder with a folder for each `data_source` (or the images themselves); if not
             given, where `hardset fetch hardbench --images` put them.
@@ -124,10 +134,12 @@ class HARDBench(Benchmark):
         if not blind and images is None:
             images = fetched_pictures(self.name)
         seeing = blind or images is not None or bool(images_from)
-        if not seeing and not (data is not None and Path(data).exists()):
+        if not seeing and on_the_hub(data):
             raise UsageError(NO_PICTURES)  # before anything is fetched
         snapshot = resolve(data, self.hub, revision)
         files = snapshot.split(split)
+        for file in files:
+            check_columns(next(read_file(file, snapshot.revision), None))
         if not seeing and not any(holds_pictures(file, "image") for file in files):
             raise UsageError(NO_PICTURES)
         folders = None if blind else Folders(images, images_from)
@@ -135,7 +147,11 @@ class HARDBench(Benchmark):
         found = read_items(rows, split, prompt, folders)
         if not found.items:
             raise UsageError(f"hardbench: {', '.join(map(str, files))} holds no rows")
-        self._items = found.items
+        # What stands in a file of one's own is not the authors', though it has their columns.
+        self._items = [
+            item if on_the_hub(data) else replace(item, source=Path(str(data)).name, licence="")
+            for item in found.items
+        ]
         self._wording = WORDINGS[prompt]
         self.revision = snapshot.revision
         self.notices = [*filter(None, [snapshot.notice]), *found.notices]

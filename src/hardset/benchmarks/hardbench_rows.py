@@ -117,17 +117,26 @@ def read_items(rows: Iterator[Row], split: str, wording: str, folders: Folders |
     return Rows(items, notices)
 
 
+def check_columns(row: Row | None) -> None:
+    """See that a row, if there is one, has the published columns.
+
+    Raises:
+        UsageError: it lacks one.
+    """
+    lacking = [name for name in NEEDED if row is not None and name not in row.fields]
+    if row is not None and lacking:
+        raise UsageError(
+            f"{row.where}: there is no {' and no '.join(lacking)}; a row of HARDBench has "
+            f"{', '.join(NEEDED)}, original_question, modifications and pair_id"
+        )
+
+
 def _item(
     row: Row, number: int, tags: Mapping[str, str], folders: Folders | None
 ) -> tuple[Item, str]:
     """Make an item of a row; and the name of its image, if that is not there."""
+    check_columns(row)
     where, fields = row
-    lacking = [name for name in NEEDED if name not in fields]
-    if lacking:
-        raise UsageError(
-            f"{where}: there is no {' and no '.join(lacking)}; a row of HARDBench has "
-            f"{', '.join(NEEDED)}, original_question, modifications and pair_id"
-        )
     question = _text(where, fields, "question")
     unanswerable = _truth(where, fields["is_unanswerable"])
     answer = str(fields["answer"] if fields["answer"] is not None else "").strip()

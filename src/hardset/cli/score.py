@@ -130,7 +130,7 @@ def score(
             print(visible(f"{file.source.name}: {file.format.NAME}, since {file.why}"))
         print(visible(matching(done)))
         sys.stdout.flush()
-        for sentence in troubles(done):
+        for sentence in (*done.overlaps, *troubles(done)):
             tell(f"{done.model}: {sentence}")
         terminal.show([replace(done.view(), notices=declared.notices)], by_cut=cuts)
         if not cuts:

@@ -7,6 +7,7 @@ years. What serves a model (a router, a server) says nothing of it. As of Novemb
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -200,19 +201,23 @@ def said_to_be(spec: str, names: str) -> Kin:
 
     Args:
         spec: of the model, for the message.
-        names: of families in the table, in any case, with commas between them.
+        names: of families in the table, in any case, with commas between them; or of one's own,
+            which then has its own name as its vendor.
 
     Raises:
-        UsageError: there is no such family.
+        UsageError: a name is empty, or nearly that of a family in the table: a slip would let an
+            overlap pass.
     """
-    asked = [name.strip().lower() for name in names.split(",")]
-    unknown = [name for name in asked if name not in _BY_NAME]
-    if unknown:
-        raise UsageError(
-            f"{spec} is said to be of the family {', '.join(unknown)!r}, which is not known; there "
-            f"are: {', '.join(sorted((row.name for row in FAMILIES), key=str.lower))}"
-        )
-    return _of({_BY_NAME[name].name for name in asked})
+    families, vendors = set(), set()
+    for name in (name.strip() for name in names.split(",")):
+        known = _BY_NAME.get(name.lower())
+        near = get_close_matches(name.lower(), list(_BY_NAME), n=1, cutoff=0.75)
+        if known is None and (near or not name):
+            meant = f": is {_BY_NAME[near[0]].name} meant?" if near else ""
+            raise UsageError(f"{spec} is said to be of the family {name!r}{meant}")
+        families.add(known.name if known else name)
+        vendors.add(known.vendor if known else name)
+    return Kin(frozenset(families), frozenset(vendors))
 
 
 def _parts(spec: str) -> list[str]:

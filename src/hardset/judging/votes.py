@@ -72,10 +72,10 @@ class Ballot:
             again: Form = "words" if first == "json" else "again"
             unread = await self._ask(facts, unread, means, self.votes, form=again)
         for rubric in facts.rubrics:
-            mask = unread.get(rubric.name)
-            if mask is not None:
+            if rubric.name in unread:
+                lost = unread[rubric.name]
                 votes = [self.votes[key] for key in rubric.keys]
-                self._lost(UNREAD, sum(int((mask & (vote == NONE)).sum()) for vote in votes))
+                self._lost(UNREAD, sum(int((lost & (vote == NONE)).sum()) for vote in votes))
 
     async def recheck(
         self, facts: Facts, wanted: Wanted, means: Means, *, repeat: int = 0, turned: bool = False

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from hardset.errors import UsageError
 from hardset.records import Failure, Reply, State
 from hardset.replies.found import Found, count, ended, number_of, share_of, text_of
@@ -30,6 +32,7 @@ def read(source: Source) -> Iterator[Found]:
     Raises:
         UsageError: a row has no item, or a state or a repeat that is none.
     """
+    model = _model(source)
     for where, row in source.records():
         if missing := _NEEDED - row.keys():
             raise UsageError(f"{where} has no {', '.join(sorted(missing))}")
@@ -39,8 +42,21 @@ def read(source: Source) -> Iterator[Found]:
             ids=(_text(where, row, "item"),),
             repeat=_repeat(where, row),
             question=text_of(row.get("question")) or "",
+            model=model,
             confidence=share_of(where, row.get("confidence")),
         )
+
+
+def _model(source: Source) -> str:
+    """Say who replied, as the manifest beside the outcomes says it; "" where there is none."""
+    beside = source.path.with_name("manifest.json")
+    if source.path.name != "outcomes.parquet" or not beside.is_file():
+        return ""
+    try:
+        told = msgspec.json.decode(beside.read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return ""
+    return str(told.get("model") or "") if isinstance(told, dict) else ""
 
 
 def _reply(where: str, row: dict[str, Any]) -> Reply:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hardset.records import Item, Metric
@@ -100,8 +101,10 @@ def how_asked(run: RunView) -> tuple[str, ...]:
     said = run.manifest
     given = {name: str(value) for name, value in (said.get("options") or {}).items()}
     blind = said.get("blind") or given.pop("blind", "False") == "True"
-    plain = {"data", "images", "blind"}  # `revision` names the data
+    plain = {"images", "blind"}
+    data = given.pop("data", "")
     return (
+        *([f"data {Path(data).name}"] if data else []),
         *(["blind: no image was sent"] if blind else []),
         *(["asked how sure it is"] if said.get("confidence") == "stated" else []),
         *(f"{name} {value}" for name, value in given.items() if name not in plain),

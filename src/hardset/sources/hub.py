@@ -98,6 +98,14 @@ def _splits(path: PurePosixPath) -> list[str]:
 _ID = re.compile(r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w.\-/]+))?")
 
 
+def on_the_hub(data: str | Path | None) -> bool:
+    """Whether data are to be fetched: the published set, or a hub id that is no file here."""
+    if data is None:
+        return True
+    path, text = Path(data), data if isinstance(data, str) else data.as_posix()
+    return not (path.exists() or path.suffix.lower() in READABLE or _ID.fullmatch(text) is None)
+
+
 def resolve(
     data: str | Path | None, hub: Hub, revision: str = "", *, update: bool = False
 ) -> Snapshot:
@@ -115,14 +123,14 @@ def resolve(
             do.
     """
     if data is not None:
-        path, text = Path(data), data if isinstance(data, str) else data.as_posix()
+        text = data if isinstance(data, str) else data.as_posix()
         named = _ID.fullmatch(text)
-        if path.exists() or named is None or path.suffix.lower() in READABLE:
+        if named is None or not on_the_hub(data):
             if revision or update:
                 raise UsageError(
                     f"a revision is one of the hub's, and {data} is not on the hub: leave it out"
                 )
-            return _local(path, hub.files)
+            return _local(Path(data), hub.files)
         if revision and named[2] and revision != named[2]:
             raise UsageError(f"the revision is given twice: {named[2]} in {text}, and {revision}")
         hub, revision = replace(hub, repo=named[1], gated=False), revision or named[2] or ""
