@@ -45,13 +45,15 @@ class Question:
     key: str
     about: str
     scale: str
+    values: Mapping[str, str]  # what each value of the verdict means, in words
+    on_sheet: Mapping[str, str]  # what TRUE and FALSE mean on the sheet, if it is of these
     due: int  # replies that could have been drawn
     drawn: int
     labelled: int  # that people gave one verdict on, together
     unsure: int
     not_applicable: int
     blank: int
-    ties: int  # as many people for one verdict as for another
+    ties: int  # as many people for one verdict as for another: in no figure
     no_verdict: int  # labelled, but the panel gave none
     unreached: int  # replies of strata without a label
     people: Sequence[Coefficient] = ()  # people with each other
@@ -73,6 +75,7 @@ class Correction:
     judge: Metric | None
     powered: Corrected | None
     rogan_gladen: Corrected | None
+    why: str  # there is no Rogan-Gladen, or what it leaves out
     note: str
 
 
@@ -83,17 +86,22 @@ class Disagreement:
     id: str
     item: str
     repeat: int
+    index: int  # of the item
     key: str
     question: str
     reply: str
     verdict: str  # the panel's
     how: str
-    votes: Mapping[str, str]
+    votes: Mapping[str, str]  # or why there is none
     apart: Sequence[str]  # the judges who differ from people
-    label: str  # people's together
-    labels: Mapping[str, str]
+    split: bool  # as many people say one thing as another: to be settled
+    label: str  # people's together, in the verdict's values; "open" if split
+    labels: Mapping[str, str]  # each person's, in the verdict's values
+    written: Mapping[str, str]  # as it stands on the sheet
     notes: Mapping[str, str]
     among_people: bool  # they differ with each other
+    facts: Mapping[str, str] = field(default_factory=dict)  # that the rubric shows
+    picture_asked: bool = False  # whether the rubric shows the picture
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +115,7 @@ class Validated:
     mark: str
     seed: int
     replies: int
-    level: str
+    level: str  # within what the sample was drawn at random, in words
     people: Sequence[Person]
     questions: Sequence[Question]
     corrections: Sequence[Correction]

@@ -5,7 +5,8 @@ Like the report it needs nothing else and trusts nothing it shows; see `html`. I
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import base64
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,12 +16,13 @@ from hardset.metrics.coefficients import Coefficient
 from hardset.metrics.correction import Corrected
 from hardset.records import Metric
 from hardset.reports import html
-from hardset.reports.numbers import hundredths, interval, percent
+from hardset.reports.numbers import fraction, hundredths, interval, percent
 from hardset.reports.text import clip
 from hardset.reports.validated import Against, Correction, Disagreement, Question, Validated
 
 MOST_SHOWN = 200  # disagreements on the page; all are in validation.json
 _LONG = 500  # characters of a reply that stand unfolded
+_WORDS = 60  # characters of what a value means, where it stands in a table
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Number:
     value: str = ""
     interval: str = ""
     about: str = ""
+    of: str = ""  # what it is out of: `41/92`, or how much of it is labelled
     at: str = ""  # places on a track from 0 to 1, in per cent; empty: nothing is drawn
     low: str = ""
     high: str = ""
@@ -55,6 +58,7 @@ class Rate:
     keys: str
     marks: Sequence[Number]  # the judges', prediction-powered, Rogan-Gladen: what there is
     labelled: str
+    why: str  # there is no Rogan-Gladen, or what it leaves out
     note: str
 
 
@@ -74,6 +78,7 @@ def number(one: Metric | Coefficient | None) -> Number:
         percent(one.value, one.unit),
         interval(one),
         one.about,
+        fraction(one),
         *(_place(x) if drawn else "" for x in (one.value, one.low, one.high)),
     )
 
@@ -89,7 +94,8 @@ def corrected(one: Corrected, unit: str = "") -> Number:
         about += f"; sensitivity {percent(one.sensitivity)}, specificity {percent(one.specificity)}"
     places = [""] * 3 if unit else [_place(x) for x in (one.value, one.low, one.high)]
     name, _, why = one.method.partition(":")
-    return Number(name, percent(one.value, unit), ends or why.strip(), about, *places)
+    of = f"{one.labelled:,} of {one.rows:,} labelled"
+    return Number(name, percent(one.value, unit), ends or why.strip(), about, of, *places)
 
 
 def rate(one: Correction) -> Rate:
@@ -97,19 +103,21 @@ def rate(one: Correction) -> Rate:
     marks = []
     powered = one.powered
     if one.judge is not None:
-        told = number(one.judge)
-        marks.append(
-            Number("by the judges", told.value, told.interval, told.about, told.at, told.low,
-                   told.high)
-        )  # fmt: skip
+        marks.append(replace(number(one.judge), name="by the judges"))
     elif powered is not None:
         marks.append(
-            corrected(
-                replace(powered, method="by the judges", value=powered.raw, low=None, high=None),
-                one.unit,
+            replace(
+                corrected(
+                    replace(
+                        powered, method="by the judges", value=powered.raw, low=None, high=None
+                    ),
+                    one.unit,
+                ),
+                of="",
             )
         )
-    marks += [corrected(each, one.unit) for each in (powered, one.rogan_gladen) if each is not None]
+    other = one.rogan_gladen if one.rogan_gladen and one.rogan_gladen.value is not None else None
+    marks += [corrected(each, one.unit) for each in (powered, other) if each is not None]
     labelled = ""
     if powered is not None:
         labelled = (
@@ -123,6 +131,7 @@ def rate(one: Correction) -> Rate:
         keys=", ".join(one.keys),
         marks=marks,
         labelled=labelled,
+        why="" if one.note else one.why,
         note=f"not corrected: {one.note}" if one.note else "",
     )
 
@@ -143,7 +152,7 @@ def tally(question: Question) -> str:
     for count, what in (
         (question.unsure, "on which people cannot tell"),
         (question.not_applicable, "to which it does not apply"),
-        (question.ties, "on which as many say one thing as another"),
+        (question.ties, "on which people are split, in no figure"),
         (question.blank, "not labelled"),
         (question.no_verdict, "labelled on which the panel has no verdict"),
     ):
@@ -156,19 +165,100 @@ def tally(question: Question) -> str:
     return f"{said}."
 
 
-def write_validation(path: Path, found: Validated) -> None:
+def word(question: Question, value: str) -> str:
+    """Say a value in words, so that no TRUE can be mistaken; a grade stays a number."""
+    means = question.values.get(value, "")
+    if value in ("none", "open", "-", "?", "") or not means:
+        return _SAID.get(value, value)
+    short = means if len(means) <= _WORDS else f"{means[: _WORDS - 1].rstrip()}…"
+    if question.scale == "binary":
+        return short
+    return f"{value}, {short}" if question.scale == "letter" else value
+
+
+_SAID = {
+    "none": "no verdict",
+    "open": "split",
+    "-": "does not apply",
+    "?": "cannot tell",
+    "": "blank",
+}
+
+
+def on_sheet(question: Question) -> str:
+    """Say what TRUE and FALSE mean on the sheet, if it is of these."""
+    said = "; ".join(f"{value} means: {means}" for value, means in question.on_sheet.items())
+    return f"On the sheet {said}." if said else ""
+
+
+def wrote(question: Question, one: Disagreement, name: str) -> str:
+    """Say what a person says of a line, and quote what stands on the sheet."""
+    said, cell = word(question, one.labels[name]), one.written.get(name, "")
+    plain = not cell or cell == said or (question.scale != "binary" and cell == one.labels[name])
+    return said if plain else f"{said} (wrote {cell})"
+
+
+def split_up(question: Question) -> str:
+    """Warn beside a question's figures that they are without the lines people are split on."""
+    if not question.ties:
+        return ""
+    of = question.ties + question.labelled
+    are = "line is" if question.ties == 1 else "lines are"
+    return (
+        f"{question.ties:,} of {of:,} labelled {are} left out of these figures: people are split. "
+        "Such lines tend to be the hard ones; settled, they may lower what judges reach."
+    )
+
+
+def write_validation(path: Path, found: Validated, pictures: Mapping[int, bytes]) -> None:
     """Write the page, whole or not at all.
+
+    Args:
+        path: where to.
+        found: what is shown.
+        pictures: by index of the item, a small JPEG.
 
     Raises:
         OSError: if the file cannot be written.
     """
-    html.write_page(path, render(found))
+    html.write_page(path, render(found, pictures))
 
 
-def render(found: Validated) -> str:
+@dataclass(frozen=True)
+class _Dispute:
+    """One line on which they differ, laid out."""
+
+    line: Disagreement
+    question: Question
+    picture: str  # a data: URL, or empty
+    opening: str
+    text: str
+    verdict: str
+    label: str
+    votes: Sequence[tuple[str, str, bool]]  # judge, what it said, whether apart from people
+    people: Sequence[tuple[str, str]]
+
+
+def _dispute(one: Disagreement, question: Question, picture: bytes | None) -> _Dispute:
+    return _Dispute(
+        one,
+        question,
+        f"data:image/jpeg;base64,{base64.b64encode(picture).decode('ascii')}" if picture else "",
+        opening(one),
+        clip(one.reply),
+        word(question, one.verdict),
+        word(question, one.label),
+        [(name, word(question, vote), name in one.apart) for name, vote in one.votes.items()],
+        [(name, wrote(question, one, name)) for name in one.labels],
+    )
+
+
+def render(found: Validated, pictures: Mapping[int, bytes] | None = None) -> str:
     """Make the page; see `write_validation`."""
     style = "".join(map(html.template_text, ("report.css", "judges.css", "validation.css")))
     shown = found.disagreements[:MOST_SHOWN]
+    of = {one.key: one for one in found.questions}
+    disputes = [_dispute(one, of[one.key], (pictures or {}).get(one.index)) for one in shown]
     return html.environment().get_template("validation.html").render(
         style=Markup(style),
         found=found,
@@ -179,8 +269,13 @@ def render(found: Validated) -> str:
         errors={one.key: [number(each) for each in one.errors] for one in found.questions},
         leading=[rate(one) for one in found.corrections if one.leads],
         others=[rate(one) for one in found.corrections if not one.leads],
-        disagreements=[(one, opening(one), clip(one.reply)) for one in shown],
+        to_settle=[one for one in disputes if one.line.split],
+        disputes=[one for one in disputes if not one.line.split],
+        split=sum(one.split for one in found.disagreements),
         beyond=len(found.disagreements) - len(shown),
+        word=word,
+        on_sheet=on_sheet,
+        split_up=split_up,
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ import msgspec
 from hardset.errors import UsageError
 from hardset.reports.validated import Validated
 from hardset.reports.validation import write_validation
+from hardset.validating.differing import illustrated
 from hardset.validating.drawing import Drawn, draw_sheet
 from hardset.validating.held import held_against
 from hardset.validating.judged import read_judged
@@ -54,12 +55,13 @@ def validate(
     done = read_judged(Path(run))
     sheets, sample = read_sheets(done, paths)
     found = held_against(done, sample, sheets, draws=draws, seed=seed)
+    found, pictures = illustrated(done, sample, found)
     encoded = msgspec.json.format(
         msgspec.json.encode(found, order="sorted", enc_hook=_plain), indent=1
     )
     try:
         (done.folder / RESULT).write_bytes(encoded + b"\n")
-        write_validation(done.folder / PAGE, found)
+        write_validation(done.folder / PAGE, found, pictures)
     except OSError as error:
         raise UsageError(f"the result cannot be written into {done.folder}: {error}") from error
     return found

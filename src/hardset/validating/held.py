@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -13,50 +12,42 @@ from hardset.benchmarks import registry
 from hardset.errors import UsageError
 from hardset.judging.people.against import SAME, categories, hold
 from hardset.judging.people.correcting import Rate, corrected, said_of
-from hardset.judging.people.labels import Label, settled, write_label
-from hardset.judging.people.sample import Line, Sample, base_due, strata, units
-from hardset.judging.people.sums import as_numbers
+from hardset.judging.people.labels import Label, meaning, on_sheet, write_label
+from hardset.judging.people.sample import LEVELS, Sample, base_due, strata, units
 from hardset.judging.rubric import Rubric
 from hardset.metrics.agreement import agreement
 from hardset.metrics.bootstrap import Counts, Floats
 from hardset.metrics.judges import error_correlations
 from hardset.metrics.votes import clusters_of
-from hardset.metrics.votes import judges as judges_of
 from hardset.reports.validated import (
     PANEL,
     Against,
     Correction,
-    Disagreement,
     Person,
     Question,
     Validated,
 )
+from hardset.validating.differing import disagreements
 from hardset.validating.judged import Judged, rubrics_asked
+from hardset.validating.lines import Lines, lines_of
 from hardset.validating.sheets import Filled
 
 ASSUMED = (
     "Lines without a label, and those on which people cannot tell, are left out: what is said of "
     "all replies takes it that they are like the labelled ones of the same stratum."
 )
+HOW_DRAWN = {
+    LEVELS[0]: "within each category, and each set of verdicts that the judges gave",
+    LEVELS[1]: "within each set of verdicts that the judges gave",
+    LEVELS[2]: "within each set of verdicts that the judges gave, whatever the grades",
+    LEVELS[3]: "within each set of verdicts that the judges gave, whatever the grades, the rare "
+    "sets together as one",
+    LEVELS[4]: "within each set of questions asked, whatever the judges said",
+}
 ONE_PERSON = (
     "One person labelled: how far another would have agreed is not known, and labels count as "
     "right."
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Lines:
-    """The lines of one verdict, with all that was said of them."""
-
-    key: str
-    rubric: Rubric
-    lines: Sequence[Line]
-    rows: Counts  # (lines,), of the outcomes
-    labels: list[list[Label]]  # by line, one a person
-    numbers: Floats  # (lines, people)
-    people: Floats  # (lines,), together
-    panel: Floats  # (lines,)
-    votes: Mapping[str, Floats]  # by judge, (lines,)
 
 
 def held_against(
@@ -74,14 +65,14 @@ def held_against(
     outcomes = done.outcomes
     names = strata(outcomes, sample.rubrics, sample.keys, sample.level).to_numpy().astype(str)
     of = units(outcomes)
-    every = [_lines(outcomes, sample, key, sheets) for key in sample.keys]
+    every = [lines_of(outcomes, sample, key, sheets) for key in sample.keys]
     questions = [
         _question(outcomes, lines, names[of], sheets, draws=draws, seed=seed) for lines in every
     ]
     together: dict[tuple[int, str], Label] = {
-        (line.row, lines.key): _together(said, value)
+        (line.row, lines.key): lines.together(i)
         for lines in every
-        for line, said, value in zip(lines.lines, lines.labels, lines.people, strict=True)
+        for i, line in enumerate(lines.lines)
     }
     return Validated(
         folder=str(done.folder),
@@ -91,50 +82,35 @@ def held_against(
         mark=sample.mark,
         seed=sample.seed,
         replies=sample.replies,
-        level=sample.level,
+        level=HOW_DRAWN[sample.level],
         people=[_person(one, sample) for one in sheets],
         questions=questions,
         corrections=list(_corrections(done, sample, together, names)),
-        disagreements=_disagreements(outcomes, every, sheets),
+        disagreements=disagreements(outcomes, every, sheets),
         labels=[
             {"id": line.id, "item": line.item, "repeat": line.repeat, "verdict": line.key}
             | {"labels": {one.name: one.written.get(line.id, "") for one in sheets}}
             for line in sample.lines
         ],
-        notices=[ASSUMED, *([ONE_PERSON] if len(sheets) == 1 else [])],
+        notices=[*_split(questions), ASSUMED, *([ONE_PERSON] if len(sheets) == 1 else [])],
     )
 
 
-def _lines(outcomes: pl.DataFrame, sample: Sample, key: str, sheets: Sequence[Filled]) -> _Lines:
-    rubric = sample.rubric(key)
-    lines = [line for line in sample.lines if line.key == key]
-    rows = np.array([line.row for line in lines], dtype=np.int64)
-    labels = [[one.labels.get(line.id, "") for one in sheets] for line in lines]
-    numbers = np.array(
-        [[x if isinstance(x, float) else np.nan for x in said] for said in labels]
-    ).reshape(len(lines), len(sheets))
-
-    def said(name: str) -> Floats:
-        return as_numbers(outcomes[name].gather(rows), rubric)
-
-    return _Lines(
-        key=key,
-        rubric=rubric,
-        lines=lines,
-        rows=rows,
-        labels=labels,
-        numbers=numbers,
-        people=settled(numbers, rubric.scale),
-        panel=said(f"verdict_{key}"),
-        votes={name: said(f"vote_{key}@{name}") for name in judges_of(outcomes.columns, key)},
-    )
-
-
-def _together(said: Sequence[Label], value: float) -> Label:
-    """Give what people say of a line together; that it does not apply, where most say that."""
-    marks = sum(label == "-" for label in said)
-    numbers = sum(isinstance(label, float) for label in said)
-    return "-" if marks > numbers else float("nan") if marks and marks == numbers else value
+def _split(questions: Sequence[Question]) -> list[str]:
+    """Warn of lines that people are split on: the figures are without them."""
+    split = sum(one.ties for one in questions)
+    labelled = split + sum(one.labelled for one in questions)
+    if not split:
+        return []
+    where = ", ".join(f"{one.key} {one.ties:,}" for one in questions if one.ties)
+    are = "is" if split == 1 else "are"
+    return [
+        f"People are split on {split:,} of the {labelled:,} lines that they labelled ({where}): as "
+        f"many say one thing as another. These {are} left out of every figure here. They tend to "
+        "be the hard ones, so judges look better without them than they are. They stand first "
+        "where lines differ: settle them in one of the sheets, or have a third person label them "
+        "(a sheet of these lines alone, with id and label, is enough)."
+    ]
 
 
 def _person(sheet: Filled, sample: Sample) -> Person:
@@ -151,7 +127,7 @@ def _person(sheet: Filled, sample: Sample) -> Person:
 
 def _question(
     outcomes: pl.DataFrame,
-    lines: _Lines,
+    lines: Lines,
     of_row: NDArray[np.str_],
     sheets: Sequence[Filled],
     *,
@@ -194,14 +170,16 @@ def _question(
     return Question(
         key=lines.key,
         about=rubric.parts.get(lines.key.partition(".")[2], rubric.about),
+        values=meaning(rubric, lines.key),
+        on_sheet=on_sheet(rubric, lines.key),
         scale=rubric.scale,
         due=int(due.sum()),
         drawn=len(lines.lines),
         labelled=int(has.sum()),
-        unsure=sum("?" in said for said in none_given),
-        not_applicable=sum("-" in said and "?" not in said for said in none_given),
+        unsure=sum("?" in said and "-" not in said for said in none_given),
+        not_applicable=int(lines.not_due.sum()),
         blank=sum(not any(said) for said in none_given),
-        ties=int((given & ~has).sum()),
+        ties=int(lines.split.sum()),
         no_verdict=int((has & np.isnan(lines.panel)).sum()),
         unreached=unreached,
         people=among,
@@ -294,55 +272,6 @@ def _corrections(
             judge=measured.get((rate.name, rate.reading)),
             powered=rate.powered,
             rogan_gladen=rate.rogan_gladen,
+            why=rate.why,
             note=rate.note,
         )
-
-
-def _disagreements(
-    outcomes: pl.DataFrame, every: Sequence[_Lines], sheets: Sequence[Filled]
-) -> list[Disagreement]:
-    """List the lines on which the panel and people differ, then those on which only people do."""
-    found: list[tuple[tuple[bool, float, str], Disagreement]] = []
-    for lines in every:
-        scale = lines.rubric.scale
-        same = SAME if scale == "graded" else 0.0
-        how = outcomes[f"panel_{lines.key}"].gather(lines.rows).to_list()
-        for i, line in enumerate(lines.lines):
-            told, said = float(lines.people[i]), float(lines.panel[i])
-            given = [label for label in lines.labels[i] if label not in ("", "?")]
-            among = len({str(label) for label in given}) > 1
-            apart = abs(told - said)
-            differ = apart > same
-            if not among and not differ and not (told == told and said != said):
-                continue
-            known = outcomes.row(line.row, named=True)
-            one = Disagreement(
-                id=line.id,
-                item=line.item,
-                repeat=line.repeat,
-                key=lines.key,
-                question=str(known.get("question") or ""),
-                reply=str(known["reply"] or ""),
-                verdict=write_label(said, scale),
-                how=how[i] or "",
-                votes={
-                    name: write_label(float(votes[i]), scale) for name, votes in lines.votes.items()
-                },
-                apart=[
-                    name
-                    for name, votes in lines.votes.items()
-                    if abs(float(votes[i]) - told) > same
-                ],
-                label=write_label(told, scale) if told == told else "open",
-                labels={
-                    sheet.name: write_label(label, scale) if isinstance(label, float) else label
-                    for sheet, label in zip(sheets, lines.labels[i], strict=True)
-                },
-                notes={
-                    sheet.name: sheet.notes[line.id] for sheet in sheets if line.id in sheet.notes
-                },
-                among_people=among,
-            )
-            size = apart if differ else 0.0
-            found.append(((not differ, -size, line.id), one))
-    return [one for _, one in sorted(found, key=lambda pair: pair[0])]

@@ -48,6 +48,7 @@ class Rate:
         over: what was drawn and labelled as one.
         powered: corrected; None where it could not be, and `note` says why.
         rogan_gladen: the other correction, where the rate is a share of one verdict.
+        why: where there is no such correction, why; else what it leaves out.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Rate:
     over: str = "replies"  # or "pairs"
     powered: Corrected | None = None
     rogan_gladen: Corrected | None = None
+    why: str = ""
     note: str = ""
 
 
@@ -172,7 +174,19 @@ def corrected(
         if keys not in flipped:
             flipped[keys] = [summed(said | one) for one in _flips(said, keys, every, position)]
         flips = [one[at] for one in flipped[keys]]
-        yield _corrected(rate, sums, by_people[at], flips, needs, missing, of, people.strata)
+        found = _corrected(rate, sums, by_people[at], flips, needs, missing, of, people.strata)
+        without = _without(sums, whole[at])
+        if found.rogan_gladen is not None and not found.why and without:
+            rows = "1 reply that has" if without == 1 else f"{without:,} replies that have"
+            found = replace(found, why=f"leaves out {rows} no verdict")
+        yield found
+
+
+def _without(judge: Sums, whole: Sums) -> int:
+    """Count the rows that a rate would be over if judges had given every verdict."""
+    if judge.rows is None or whole.rows is None:
+        return 0
+    return int((whole.rows[1] != judge.rows[1]).sum())
 
 
 def _flips(
@@ -239,10 +253,23 @@ def _corrected(
     )
     powered = replace(powered, rows=int(due.sum()), labelled=count)
     rate = replace(rate, powered=powered)
-    if len(rate.keys) == 1 and judge.rows is not None and flips:
-        plain = _plain_share(judge, people, flips, needs, missing, of, where)
-        rate = replace(rate, rogan_gladen=plain)
-    return rate
+    if len(rate.keys) > 1:
+        return replace(rate, why=f"follows from {len(rate.keys)} verdicts")
+    if judge.rows is None:
+        return replace(rate, why="is over pairs")
+    if not flips:
+        return replace(rate, why="its verdict is not TRUE or FALSE")
+    plain = _plain_share(judge, people, flips, needs, missing, of, where)
+    if plain is None:
+        return replace(rate, why="no plain share of one verdict")
+    return replace(rate, rogan_gladen=plain, why="" if plain.value is not None else _failed(plain))
+
+
+def _failed(plain: Corrected) -> str:
+    """Say why the share of a verdict could not be corrected by sensitivity and specificity."""
+    if plain.sensitivity is None or plain.specificity is None:
+        return "people's labels are all alike" if plain.labelled else "none of its rows is labelled"
+    return "the judge is no better than chance"
 
 
 def _worst(judge: Sums, flips: Sequence[Sums]) -> tuple[Floats, Floats] | None:
