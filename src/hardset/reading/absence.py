@@ -14,9 +14,11 @@ from hardset.reading.cue_words import (
     LOOKS,
     MADE_OUT,
     NOT,
+    NT,
     PICTURE,
     SHOWN,
     Found,
+    Rule,
     at,
     negated,
     past_adverbs,
@@ -249,4 +251,24 @@ def _until_stop(words: Sequence[str]) -> list[str]:
     return thing[:6]
 
 
-ABSENCES = (("not made out", not_made_out), ("not there", not_there), ("not shown", not_shown))
+_DENIED = NOT | {NT}
+ABSENCES = (
+    Rule("not made out", not_made_out, MADE_OUT),
+    Rule(
+        "not there",
+        not_there,
+        LOOKS
+        | word_set(
+            "there there's think believe seem appear no exist occur nowhere part zero lacks lack "
+            "absent missing"
+        ),
+    ),
+    Rule("not shown", not_shown, NOT | _COVERED | _LACKS | word_set("off out outside")),
+)
+PREMISES = (
+    Rule("asked back", asked_back, frozenset({"?"})),
+    Rule("has none", has_none, _DENIED | word_set("no neither")),
+    Rule("premise denied", set_against, word_set("rather instead")),
+    Rule("premise denied", premise_denied, _DENIED | word_set("no none neither")),
+    Rule("too few", too_few, word_set("only just")),
+)

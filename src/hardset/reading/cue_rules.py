@@ -12,16 +12,19 @@ from hardset.reading.cue_indirect import kept_from_knowing, nothing_to_go_by, wh
 from hardset.reading.cue_words import (
     ADVERBS,
     BE,
+    BLE,
     CANNOT,
     KNOW,
     LOOKS,
     MADE_OUT,
     NOT,
+    NT,
     PICTURE,
     SHOWN,
     STRONG,
     WEAK,
     Found,
+    Rule,
     at,
     negated,
     past_adverbs,
@@ -284,14 +287,42 @@ def declines(words: list[str]) -> Found:
     return STRONG if at(words, 0, "i'm", "sorry") and len(words) < 4 else None
 
 
+# The words that a rule looks for, without one of which it need not be tried.
 RULES = (
-    ("which is meant", which_is_meant),
-    ("does not know", does_not_know),
-    ("unanswerable", unanswerable),
-    ("false premise", false_premise),
-    ("too little information", too_little),
-    ("cannot tell", cannot_tell),
-    ("kept from knowing", kept_from_knowing),
-    ("nothing to go by", nothing_to_go_by),
-    ("declines", declines),
+    Rule("which is meant", which_is_meant, word_set("which what specific")),
+    Rule(
+        "does not know",
+        does_not_know,
+        _KNOWN | _SURE | word_set("idk dunno idea clue familiar guess beats unsure"),
+    ),
+    Rule(
+        "unanswerable",
+        unanswerable,
+        _UNKNOWN
+        | {BLE}
+        | word_set("answer n na none neither option options choice choices null nil"),
+    ),
+    Rule("false premise", false_premise, _PREMISE | _ASSUMES | {"question"}),
+    Rule(
+        "too little information",
+        too_little,
+        _ABLE | _SENT | word_set("need needs require requires blank corrupted nothing"),
+    ),
+    Rule(
+        "cannot tell",
+        cannot_tell,
+        CANNOT | _HARD | word_set("too unable impossible able possible way can could"),
+    ),
+    Rule(
+        "kept from knowing", kept_from_knowing, word_set("not cannot neither nothing none") | {NT}
+    ),
+    Rule("nothing to go by", nothing_to_go_by, word_set("need require have no nothing")),
+    Rule(
+        "declines",
+        declines,
+        word_set(
+            "refuse decline won't not don't comfortable provide upload share attach send "
+            "guidelines policy policies rather sorry"
+        ),
+    ),
 )

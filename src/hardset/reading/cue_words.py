@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from hardset.reading.words import word_set
 
@@ -13,6 +14,16 @@ Found = tuple[bool, tuple[str, ...] | None] | None
 STRONG: Found = (True, None)
 WEAK: Found = (False, None)
 
+
+class Rule(NamedTuple):
+    """A rule on a sentence's words, and words of which it needs one to fire at all."""
+
+    name: str
+    match: Callable[[list[str]], Found]
+    needs: frozenset[str]
+
+
+NT, BLE = "n't", "-ble"  # marks of words that end so
 CANNOT = word_set("can't cannot couldn't cant")
 NOT = word_set("not isn't aren't wasn't weren't never")
 BE = word_set(
@@ -72,6 +83,17 @@ def own_words(words: list[str]) -> list[str]:
     return words
 
 
+def marks_of(words: Sequence[str]) -> set[str]:
+    """Return the words of a sentence, and what some end in, to be held against a rule's `needs`."""
+    marks = {*words}
+    for word in words:
+        if word.endswith("n't"):
+            marks.add(NT)
+        elif word.endswith("ble"):
+            marks.add(BLE)
+    return marks
+
+
 def past_adverbs(words: Sequence[str], i: int) -> int:
     """Return the index of the first word from `i` on that is no adverb."""
     while i < len(words) and (words[i] in ADVERBS or words[i].endswith("ly")):
@@ -88,10 +110,10 @@ def at(words: Sequence[str], i: int, *allowed: str) -> bool:
     """Whether the words from `i` on are these; "a|b" allows either."""
     if len(words) < i + len(allowed):
         return False
-    for j, choice in enumerate(allowed, i):
-        word = words[j]
-        if word != choice and ("|" not in choice or word not in _either(choice)):
+    for choice in allowed:
+        if words[i] not in _either(choice):
             return False
+        i += 1
     return True
 
 

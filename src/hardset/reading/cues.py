@@ -11,16 +11,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from hardset.reading.absence import (
-    ABSENCES,
-    asked_back,
-    has_none,
-    premise_denied,
-    set_against,
-    too_few,
-)
+from hardset.reading.absence import ABSENCES, PREMISES
 from hardset.reading.cue_rules import RULES
-from hardset.reading.cue_words import own_words
+from hardset.reading.cue_words import marks_of, own_words
 from hardset.reading.words import TRADITIONAL, Sentences, words_of
 
 
@@ -61,14 +54,7 @@ _STEMS = (
 )  # fmt: skip
 
 _RULES = (*RULES, *ABSENCES)
-_WITH_PREMISES = (
-    *_RULES,
-    ("asked back", asked_back),
-    ("has none", has_none),
-    ("premise denied", set_against),
-    ("premise denied", premise_denied),
-    ("too few", too_few),
-)
+_WITH_PREMISES = (*_RULES, *PREMISES)
 
 _BRIEF = 160  # characters of a text whose cues are remembered
 _LONGEST = 1200  # characters of a sentence that are looked at
@@ -118,8 +104,9 @@ def _cues(text: str, premises: bool) -> Iterator[Cue]:
             yield Cue(start + match.start(), start + match.end(), "not there", absent=(thing,))
         else:
             own = own_words(words_of(sentence[:_LONGEST]))
-            for name, rule in _WITH_PREMISES if premises else _RULES:
-                found = rule(own)
+            marks = marks_of(own)
+            for name, match_, needs in _WITH_PREMISES if premises else _RULES:
+                found = None if needs.isdisjoint(marks) else match_(own)
                 if found is not None:
                     strong, absent = found
                     yield Cue(start, end, name, strong, absent)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 
 from hardset.reading import refusals
@@ -52,8 +53,11 @@ def number_of(text: str) -> Fraction | None:
 
 def quantity(text: str) -> tuple[Fraction | None, str]:
     """Return the number a whole text is, and its unit or currency ("" where it has none)."""
-    if len(text) > 200:
-        return None, ""
+    return _quantity(text) if len(text) <= 200 else (None, "")
+
+
+@lru_cache(maxsize=4096)
+def _quantity(text: str) -> tuple[Fraction | None, str]:
     text = _flat(text)
     if match := _VALUE.fullmatch(text):
         value = Fraction(match["number"].replace(",", ""))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -27,6 +28,7 @@ _KEEP_S = word_set(
 NO_CANDIDATE = "no candidate"
 """The rule of a reading that found none of the candidates in a reply."""
 
+_BRIEF = 400  # characters of a text whose normal form is remembered
 _SHORT = 4  # words of a short answer
 _SAYS = re.compile(r"[^,;:\n]{0,100}?(?:\b(?:is|are|was|were|says|reads)|\bit's)\s+", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()\n]{0,200}\)")
@@ -36,7 +38,12 @@ _SEVERAL = re.compile(r"\b(?:or|and|but|maybe)\b|[,;/?\n]|[.!](?=\s)", re.IGNORE
 
 def normalise(text: str) -> str:
     """Return the form in which open answers are compared: "The two Dogs." is "2 dog"."""
-    return " ".join(_singular(word) for word in plain_words(text))
+    return _normal(text) if len(text) < _BRIEF else _normal.__wrapped__(text)
+
+
+@lru_cache(maxsize=4096)
+def _normal(text: str) -> str:
+    return " ".join(map(_singular, plain_words(text)))
 
 
 def _singular(word: str) -> str:

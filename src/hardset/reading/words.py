@@ -36,6 +36,8 @@ _THOUGHTS = (
 )
 _CHANNEL = "<|channel|>final<|message|>"
 
+_BRIEF = 400  # characters of a text whose forms are remembered
+_DRESSED = re.compile(r"[*_`#>•]|- ")
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u263a]+")
 _STRUCK = re.compile(r"~~[^~\n]{1,400}~~")
 _EMPHASIS = re.compile(r"(?<![\w*_])[*_]{1,3}(?=[^\s*_])|(?<=[^\s*_])[*_]{1,3}(?![\w*_])")
@@ -60,6 +62,11 @@ def tidy(text: str) -> str:
 
     The words and their order stay. Linear in the length of the text.
     """
+    return _tidy(text) if len(text) < _BRIEF else _tidy.__wrapped__(text)
+
+
+@lru_cache(maxsize=4096)
+def _tidy(text: str) -> str:
     if not text.isascii():
         text = text.translate(_CHARACTERS)
         if not text.isascii():
@@ -75,7 +82,7 @@ def tidy(text: str) -> str:
         text = _LATEX_MARKS.sub(" ", _LATEX_TEXT.sub(r"\1", _FRACTION.sub(r"\1/\2", text)))
     if "~~" in text:
         text = _STRUCK.sub(" ", text)
-    if any(mark in text for mark in "*_`#>•") or "- " in text:
+    if _DRESSED.search(text):
         text = _EMPHASIS.sub("", _HEADING.sub("", text))
         text = text.replace("`", "'")
     return text.strip()
@@ -174,7 +181,7 @@ def plain(text: str) -> str:
 
     "The two dogs." and "2 dogs" are both "2 dogs".
     """
-    return _plain(text) if len(text) < 400 else _plain.__wrapped__(text)
+    return _plain(text) if len(text) < _BRIEF else _plain.__wrapped__(text)
 
 
 @lru_cache(maxsize=4096)
