@@ -121,6 +121,11 @@ BINARY = 'true = "it is"\nfalse = "it is not"\n'
         (SOUND + 'due = ["refused", "answered"]\n' + BINARY, "no row is refused and answered"),
         (SOUND + "negated = true\n" + '[anchors]\n1 = "a"\n2 = "b"\n', "negated goes with true"),
         ("about = [", "Invalid value"),
+        ("x = " + "[" * 5000, "recursion"),
+        (SOUND.replace("Is it so?", " ") + BINARY, "blank"),
+        (SOUND + "where = { form = [] }\n" + BINARY, "without a value"),
+        (SOUND + 'name = "due"\n' + BINARY, "cannot be due"),
+        ("#" * 70_000, "70,000 bytes"),
     ],
 )
 def test_a_file_that_is_no_rubric_says_what_is_wrong(tmp_path, text, wrong):

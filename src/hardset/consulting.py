@@ -46,6 +46,8 @@ def panel_of(benchmark: Benchmark, judge: Panel | Model | None) -> Panel | None:
     given = [rubric.name for rubric in panel.rubrics]
     if len(set(given)) < len(given):
         raise UsageError(f"two rubrics have one name: {', '.join(sorted(given))}")
+    for rubric in panel.rubrics:
+        _see_alike(rubric)
     rubrics |= {rubric.name: rubric for rubric in panel.rubrics}
     if not rubrics:
         raise UsageError(f"{benchmark.name} has no rubrics for a judge: give one, or no judge")
@@ -55,6 +57,36 @@ def panel_of(benchmark: Benchmark, judge: Panel | Model | None) -> Panel | None:
         check=panel.check,
         cascade=panel.cascade,
     )
+
+
+def _see_alike(rubric: Rubric) -> None:
+    """See that a rubric of a packaged one's name has its scale too: metrics rest on that.
+
+    Raises:
+        UsageError: it has another.
+    """
+    from hardset.judging.rubric import load, packaged
+
+    if rubric.name not in packaged():
+        return
+    own, given = load(rubric.name), rubric
+    if (own.scale, own.keys) != (given.scale, given.keys) or (
+        own.anchors and (own.low, own.high) != (given.low, given.high)
+    ):
+        raise UsageError(
+            f"the rubric {rubric.name} has another scale than the packaged one, on which metrics "
+            f"rest: {_scale(own)}, not {_scale(given)}. Give it another name, or that scale"
+        )
+
+
+def _scale(rubric: Rubric) -> str:
+    if rubric.anchors:
+        return f"grades from {rubric.low} to {rubric.high}"
+    if rubric.letters:
+        return f"the letters {', '.join(rubric.letters)}"
+    if rubric.parts:
+        return f"the parts {', '.join(rubric.parts)}"
+    return "TRUE or FALSE"
 
 
 def roles_of(

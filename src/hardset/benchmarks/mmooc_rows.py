@@ -239,14 +239,15 @@ def _options(where: str, question: str, given: Any) -> tuple[str, tuple[str, ...
     if isinstance(given, str) and given.strip()[:1] in ("[", "{"):
         try:
             given = json.loads(given)
-        except ValueError:
+        except (ValueError, RecursionError):
             given = re.findall(r"""(['"])(.*?)\1(?=\s*[,\]])""", given)
             given = [text for _, text in given]
     if isinstance(given, Mapping):
         given = [given[letter] for letter in sorted(given) if given[letter] is not None]
     elif isinstance(given, str):
         given = take_apart(f"?\n{given}").options or given.splitlines()
-    options = [_text(one) for one in given or ()]
+    listed = given if isinstance(given, list | tuple) else [] if given is None else [given]
+    options = [_text(one) for one in listed]
     if not options:
         question, inside = take_apart(question)
         options = list(inside)
@@ -352,7 +353,9 @@ def _text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return value.strip() if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        return value.strip()
+    return json.dumps(value, ensure_ascii=False, default=str)  # parquet has dates, and bytes
 
 
 def _answers(value: Any) -> list[str]:

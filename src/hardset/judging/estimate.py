@@ -1,4 +1,4 @@
-"""What a round of verdicts will take, said before it starts."""
+"""What the verdicts will take, said before the first is asked for."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class Estimate:
     """What is about to be asked, and about what it takes.
 
     Attributes:
-        verdicts: how many are due, of all judges together.
+        verdicts: how many are due, of all judges together, with those asked again as a check.
+        sure: whether that is known; some wait for others, and are counted as the rules read.
         stored: about how many of them are in the store already, and cost nothing.
         tokens_in, tokens_out: about how many tokens the others take.
         dollars: what those cost; None where a judge has no price.
@@ -35,6 +36,7 @@ class Estimate:
     """
 
     verdicts: int
+    sure: bool
     stored: int
     tokens_in: int
     tokens_out: int
@@ -43,21 +45,34 @@ class Estimate:
 
     def __str__(self) -> str:
         who = "1 judge" if self.judges == 1 else f"{self.judges} judges"
-        kept = f" ({_about(self.stored)} of them in the store)" if self.stored else ""
+        many = f"{self.verdicts:,}" if self.sure else _about(self.verdicts)
+        stored = many if self.stored == self.verdicts else _about(self.stored)
+        kept = f" ({stored} of them in the store)" if self.stored else ""
         cost = "" if self.dollars is None else f", ${self.dollars:,.2f}"
         tokens = f"{_about(self.tokens_in)} tokens in and {_about(self.tokens_out)} out"
-        return f"{self.verdicts:,} verdicts of {who}{kept}, {tokens}{cost}"
+        return f"{many} verdicts of {who}{kept}, {tokens}{cost}"
 
 
-def estimate(judges: Sequence[Judge], facts: Facts, wanted: Wanted, means: Means) -> Estimate:
-    """Say about what a round takes, from a sample of its prompts spread over all rows."""
+def estimate(
+    judges: Sequence[Judge], facts: Facts, wanted: Wanted, means: Means, check: int = 0
+) -> Estimate:
+    """Say about what all verdicts take, from a sample of their prompts spread over all rows.
+
+    Args:
+        judges: who is asked.
+        facts: what is asked.
+        wanted: the rows of each rubric; of one that waits for others, as the rules read them.
+        means: the store.
+        check: on how many rows of each rubric a judge is asked twice more.
+    """
     some = _spread(wanted)
-    verdicts = sum(int(mask.sum()) for mask in wanted.values())
-    share = verdicts / max(1, sum(int(mask.sum()) for mask in some.values()))
+    due = {name: int(mask.sum()) for name, mask in wanted.items()}
+    due = {name: count + 2 * min(check, count) for name, count in due.items()}
+    weights = {name: due[name] / max(1, int(mask.sum())) for name, mask in some.items()}
     stored = tokens_in = tokens_out = 0.0
     dollars: float | None = 0.0
     written: dict[tuple[Form, bool], list[tuple[Prompt, Item]]] = {}  # most judges share them
-    reasons = {rubric.name: rubric.reasons for rubric in facts.rubrics}
+    reply = {rubric.name: A_WORD + A_REASON * rubric.reasons for rubric in facts.rubrics}
     for judge in judges:
         form: Form = "json" if getattr(judge.model, "gives_json", False) else "words"
         if (form, judge.sees) not in written:
@@ -66,19 +81,22 @@ def estimate(judges: Sequence[Judge], facts: Facts, wanted: Wanted, means: Means
         library = means.library(judge.model)
         keys = [prompt_key(judge.model, _known(prompt, library), item) for prompt, item in asked]
         held = set(means.store.held(keys))
-        new = [pair for pair, key in zip(asked, keys, strict=True) if key not in held]
-        stored += share * (len(asked) - len(new))
-        into = share * sum(_length(prompt) for prompt, _ in new)
-        out = share * sum(
-            A_WORD + A_REASON * reasons[item.id.rpartition(" ")[2]] for _, item in new
-        )
+        into = out = 0.0
+        for (prompt, item), key in zip(asked, keys, strict=True):
+            name = item.id.rpartition(" ")[2]
+            if key in held:
+                stored += weights[name]
+            else:
+                into += weights[name] * _length(prompt)
+                out += weights[name] * reply[name]
         tokens_in, tokens_out = tokens_in + into, tokens_out + out
         if judge.price is None or dollars is None:
             dollars = None
         else:
             dollars += (into * judge.price[0] + out * judge.price[1]) / 1e6
     return Estimate(
-        verdicts=verdicts * len(judges),
+        verdicts=sum(due.values()) * len(judges),
+        sure=not any(rubric.later for rubric in facts.rubrics if due.get(rubric.name)),
         stored=round(stored),
         tokens_in=round(tokens_in),
         tokens_out=round(tokens_out),

@@ -28,6 +28,7 @@ from msgspec import Struct, field
 from hardset.errors import UsageError
 
 FOLDER = Path(__file__).parent / "rubrics"
+LARGEST = 64 * 1024  # bytes: it is put before a judge with every reply
 
 Fact = Literal["question", "options", "reply", "reference", "reason"]
 """What a judge can be shown of a row, besides its picture: `reference` is the right answer,
@@ -128,14 +129,22 @@ def load(name: str | Path) -> Rubric:
     if path.suffix != ".toml":
         path = FOLDER / f"{name}.toml"
     if not path.is_file():
+        if Path(name).suffix == ".toml":
+            there = "is a folder, not a file" if path.is_dir() else "does not exist"
+            raise UsageError(f"the rubric {path} {there}; check the path")
         there = ", ".join(packaged())
         raise UsageError(f"no rubric is called {name}; there are: {there}, or give a .toml file")
     try:
         content = path.read_bytes()
-        text = content.decode()
+        if len(content) > LARGEST:
+            raise UsageError(f"{path} is no rubric: it has {len(content):,} bytes")
+        text = content.decode("utf-8-sig")
         told = {"sha256": hashlib.sha256(content).hexdigest(), "text": text}
         rubric = msgspec.convert({"name": path.stem, **tomllib.loads(text), **told}, Rubric)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except msgspec.ValidationError as error:
+        fields = ", ".join(name for name in Rubric.__struct_fields__ if name not in told)
+        raise UsageError(f"{path} is no rubric: {error}; its fields are: {fields}") from error
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"{path} is no rubric: {error}") from error
     wrong = _wrong(rubric)
     if wrong:
@@ -156,8 +165,16 @@ def _wrong(rubric: Rubric) -> str:
         return f"it needs one of {', '.join(scales)}, and has {' and '.join(given) or 'none'}"
     if not _NAME.fullmatch(rubric.name) or not all(map(_NAME.fullmatch, rubric.parts)):
         return f"its name ({rubric.name}) and its parts take letters, digits, - and _ only"
+    if rubric.name == "due":
+        return "its name cannot be due"  # verdict_due says which rows were put before judges
+    if not all(rubric.where.values()):
+        return "where names a column without a value"
     if bool(rubric.true) != bool(rubric.false):
         return "true and false go together"
+    every = (rubric.task, rubric.ask, *rubric.anchors.values(), *rubric.letters.values())
+    said = (*every, *rubric.parts.values(), *((rubric.true, rubric.false) if rubric.true else ()))
+    if not all(text.strip() for text in said):
+        return "one of its texts is blank"
     if rubric.negated and not rubric.true:
         return "negated goes with true and false"
     if "reply" not in rubric.sees:

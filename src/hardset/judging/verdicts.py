@@ -130,7 +130,7 @@ async def judge(
         facts: the outcomes, the items and the rubrics.
         panel: who judges; every model is entered already.
         means: the store, the limits, the stop.
-        announce: is told before each round what it is about to take.
+        announce: is told what all of it will take, before it starts.
     """
     rows = len(facts.outcomes)
     ballots = [Ballot(judge, facts.rubrics, rows) for judge in panel.judges]
@@ -142,6 +142,9 @@ async def judge(
     )
     cascade = Cascade(facts) if panel.cascade else None
     refused = facts.outcomes["state"] == State.ABSTAINED.value
+    if announce is not None:
+        due = {rubric.name: facts.due(rubric, refused) for rubric in facts.rubrics}
+        announce(estimate(panel.judges, facts, due, means, panel.check))
     for later in (False, True):
         round_ = [rubric for rubric in facts.rubrics if rubric.later is later]
         if later and f"verdict_{REFUSED}" in found.columns.columns:
@@ -152,8 +155,6 @@ async def judge(
         if not any(mask.any() for mask in due.values()):
             _count(found, round_, cascade)
             continue
-        if announce is not None:
-            announce(estimate(panel.judges, facts, due, means))
         if cascade is None:
             means.due += sum(int(mask.sum()) for mask in due.values()) * len(ballots)
             await means.each(
@@ -168,7 +169,7 @@ async def judge(
         found.checks = await checked(ballots, facts, found.due, means, panel.check)
         for check in found.checks:
             found.columns = found.columns.with_columns(check.columns(facts.rubrics))
-    found.notices = [*_undecided(found), *_notices(ballots)]
+    found.notices = [*_nowhere(facts), *_undecided(found), *_notices(ballots)]
     return found
 
 
@@ -192,6 +193,16 @@ def _count(found: Verdicts, rubrics: Sequence[Rubric], cascade: Cascade | None) 
                 how.alias(f"panel_{key}"),
                 *columns,
             )
+
+
+def _nowhere(facts: Facts) -> list[str]:
+    """Say which rubrics are asked where a column says so that is not there."""
+    return [
+        f"the rubric {rubric.name} was asked of no reply: there is no column {column!r}"
+        for rubric in facts.rubrics
+        for column in rubric.where
+        if column not in facts.outcomes.columns
+    ]
 
 
 def _undecided(found: Verdicts) -> list[str]:
@@ -235,13 +246,21 @@ def _of_ballot(ballot: Ballot, rubrics: Sequence[Rubric]) -> dict[str, Any]:
 
 
 def _notices(ballots: Sequence[Ballot]) -> list[str]:
-    """Say which judges could not be held to a schema."""
-    return [
-        f"The judge {ballot.judge.name} was asked in words: its endpoint takes no JSON schema "
-        f"({ballot.refused_json})"
-        for ballot in ballots
-        if ballot.refused_json
-    ]
+    """Say which judges could not be held to a schema, or be sent pictures."""
+    said = []
+    for ballot in ballots:
+        name = ballot.judge.name
+        if ballot.refused_json:
+            said.append(
+                f"The judge {name} was asked in words: its endpoint takes no JSON schema "
+                f"({ballot.refused_json})"
+            )
+        if ballot.refused_pictures:
+            said.append(
+                f"The judge {name} was sent no pictures: its endpoint takes none "
+                f"({ballot.refused_pictures}); --judge-blind sends none from the start"
+            )
+    return said
 
 
 __all__ = ["MATCHES", "REFUSED", "RULE", "Panel", "Verdicts", "judge"]

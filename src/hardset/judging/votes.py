@@ -7,14 +7,16 @@ never came, is no vote, never a no.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardset.ask import Asked, ask
+from hardset.ask import INTERRUPTED, Asked, ask
 from hardset.judging.facts import Facts, Wanted, pairs
 from hardset.judging.means import Judge, Means
 from hardset.judging.panel import NONE, Votes
@@ -27,11 +29,13 @@ from hardset.judging.verdict import (
     read_parts,
     read_true_false,
 )
-from hardset.records import Item, Message, Prompt, Sampling
+from hardset.records import Failure, Item, Message, Prompt, Sampling
 
 SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
 """A word or two is due, and a judge that reasons first needs room."""
 UNREAD = "no verdict in the judge's reply"
+LONGEST = 20_000  # characters of a judge's reply that are read: of a longer one, both ends
+_NOT_BUSY = re.compile(r"answered 50[01]")  # other faults that pass are no refusal of a form
 
 
 class Ballot:
@@ -57,15 +61,15 @@ class Ballot:
         self.prompts = hashlib.sha256()
         self.form: Form = "json" if getattr(judge.model, "gives_json", False) else "words"
         self.refused_json = ""  # what the endpoint said of the schema, if it would not have it
+        self.refused_pictures = ""  # the same of a picture
         self._rows = rows
-        self._tried = False
+        self._tried_json = self._tried_pictures = False
 
     async def vote(self, facts: Facts, wanted: Wanted, means: Means) -> None:
         """Ask for the votes that are wanted, once, and once more for those that cannot be read."""
         for name, mask in wanted.items():
             self.due[name] |= mask
-        if self.form == "json" and not self._tried and not means.spent_all:
-            await self._try_schema(facts, wanted, means)
+        await self._try(facts, wanted, means)
         first = self.form
         unread = await self._ask(facts, wanted, means, self.votes, form=first)
         if unread and self.stopped is None:
@@ -89,23 +93,56 @@ class Ballot:
         await self._ask(facts, wanted, means, found, form=self.form, repeat=repeat, turned=turned)
         return found
 
-    async def _try_schema(self, facts: Facts, wanted: Wanted, means: Means) -> None:
-        """See by the first vote that is due whether the endpoint takes a schema at all."""
-        first = next(pairs(facts.rubrics, wanted), None)
-        if first is None:
+    async def _try(self, facts: Facts, wanted: Wanted, means: Means) -> None:
+        """See by the first vote that is due whether the endpoint takes a schema, and pictures.
+
+        What it will not have is left out from then on, and said. The votes themselves are kept.
+        """
+        shown = {rubric.name for rubric in facts.rubrics if rubric.picture and self.judge.sees}
+        pictured = {name: mask for name, mask in wanted.items() if name in shown and mask.any()}
+        trying_pictures = bool(pictured) and not self._tried_pictures
+        trying_json = self.form == "json" and not self._tried_json
+        first = next(pairs(facts.rubrics, pictured if trying_pictures else wanted), None)
+        if first is None or means.spent_all or not (trying_json or trying_pictures):
             return
-        self._tried = True
+        self._tried_json, self._tried_pictures = True, self._tried_pictures or trying_pictures
+        forms: list[Form] = ["json", "words"] if trying_json else [self.form]
+        blind = replace(self.judge, blind=True)
+        reasons: list[str] = []
+        for judge in (self.judge, blind) if trying_pictures else (self.judge,):
+            for form in forms:
+                failure = await self._first(judge, form, facts, first, means)
+                if failure is None:
+                    if form != self.form:
+                        self.form, self.refused_json = form, reasons[0]
+                    if judge is not self.judge:
+                        self.judge, self.refused_pictures = judge, reasons[0]
+                    return
+                if self.stopped or (failure.transient and not _NOT_BUSY.search(failure.reason)):
+                    return
+                reasons.append(failure.reason)
+
+    async def _first(
+        self, judge: Judge, form: Form, facts: Facts, first: tuple[int, Rubric], means: Means
+    ) -> Failure | None:
+        """Ask for one vote, which is kept; give why there is none."""
         row, rubric = first
         one = {rubric.name: np.zeros(self._rows, np.bool_)}
         one[rubric.name][row] = True
-        prompts = self._prompts(facts, one, "json", repeat=0, turned=False)
-        asked = await self._asking(prompts, 1, means)
-        failure = next(asked.replies(means.store)).failure  # one was asked, or why it was not
-        refused = failure is not None and not failure.transient and not failure.hopeless
-        if failure is not None and refused and asked.stopped is None:
-            self.form, self.refused_json = "words", failure.reason
-        else:
-            self._keep(asked)
+        prompts = prompts_of(judge, facts, one, form)
+        asked = await ask(
+            prompts,
+            judge.model,
+            means.store,
+            means.library(judge.model),
+            means.limits_of(judge),
+            stop=means.stop,
+            total=1,
+        )
+        means.spend(asked)  # it is counted where all votes are asked for
+        if asked.stopped == INTERRUPTED:
+            self.stopped = INTERRUPTED
+        return next(asked.replies(means.store)).failure
 
     async def _ask(
         self,
@@ -209,6 +246,8 @@ def prompts_of(
 
 def read_votes(rubric: Rubric, text: str) -> dict[str, int]:
     """Read a judge's reply: the votes by key, without those that cannot be read."""
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST // 2]}\n{text[-LONGEST // 2 :]}"
     found = read_json(text) if text.lstrip()[:1] in ("{", "`") else None
     if found is not None and len(held := _of_json(rubric, found)) == len(rubric.keys):
         return held  # what a schema gives; other JSON is a reply in words
