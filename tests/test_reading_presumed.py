@@ -775,6 +775,25 @@ def test_options_need_the_thing_that_is_asked_about(question, options, reply, ri
 
 
 @pytest.mark.parametrize(
+    ("reply", "right"),
+    [
+        ("In the image, the bus has no number on it.", "A"),
+        ("From what I see, the bus is a tram and not a bus.", "B"),
+        ("I'd say the number is too small to be read.", "C"),
+        ("There is no bus. The number is 12.", "refused"),
+    ],
+)
+def test_an_option_that_denies_what_the_question_presumes_is_still_an_option(reply, right):
+    options = (
+        "The bus has no number on it.",
+        "The bus is a tram and not a bus.",
+        "The number is too small to be read.",
+        "The number is 12.",
+    )
+    assert said(read_choice(reply, options, "Which number is on the bus?")) == right
+
+
+@pytest.mark.parametrize(
     ("question", "things"),
     [
         ("What colour is the small red ball?", [("ball", ("small", "red"), True)]),

@@ -51,6 +51,7 @@ _ABSTAIN = ("?",)
 _DISAGREE = "letter and text disagree"
 NO_PICK = "no option picked"
 _IN_PASSING = ("an option's text in bold", "one option's text", "none there")
+_DENIES = word_set("not no never cannot without")
 _NOTHING = word_set("nothing none no nobody neither empty blank bare plain without")
 
 _QUOTED = re.compile(
@@ -130,26 +131,41 @@ def _refused(text: str, options: Options, reading: Reading, question: str) -> Re
     """
     if reading.state is State.ANSWERED:
         option = options.texts[options.letters.index(reading.answer)]
-        if reading.rule not in _IN_PASSING or _NOTHING & set(option.split()):
+        denies = any(word in _DENIES or word.endswith("n't") for word in option.split())
+        denies = denies or bool(_NOTHING & set(option.split())) or any(cues(option))
+        if reading.rule not in _IN_PASSING or denies:
             return reading
         if reading.rule == "none there" and HOW_MANY.search(question):
             return reading
         odd = at_odds(text, question)
-        if odd is not None and odd.rule == ANOTHER:
+        if odd is not None and odd.rule == ANOTHER and not at_odds(option, question):
             return abstained(text, odd)
     elif reading.state is State.ABSTAINED or reading.rule not in ("", NO_PICK):
         return reading
     cue = refusal(text, question)
     if cue is not None:
         lists = is_option(text[cue.start : cue.end], options)
-        return reading if lists else abstained(text, cue)
+        return reading if lists or _repeats_option(text, options) else abstained(text, cue)
     nothing = nothing_there(text, question)
-    if not nothing and reading.rule == NO_PICK and (odd := at_odds(text, question)):
+    told = not nothing and reading.rule == NO_PICK and not _repeats_option(text, options)
+    if told and (odd := at_odds(text, question)):
         return abstained(text, odd)
     if not nothing or reading.rule == "none there":
         return reading
     rule = "what is asked about is not there"
     return Reading(state=State.ABSTAINED, rule=rule, evidence=nothing[:200])
+
+
+def _repeats_option(text: str, options: Options) -> bool:
+    """Whether a reply holds an option of several words that itself denies something."""
+    form = ""
+    for option in options.texts:
+        words = option.split()
+        if len(words) > 3 and any(word in _DENIES or word.endswith("n't") for word in words):
+            form = form or plain(text)
+            if option in form:
+                return True
+    return False
 
 
 @lru_cache(maxsize=4096)
