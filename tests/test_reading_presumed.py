@@ -10,6 +10,15 @@ from hardset.reading.presumed import presumed
 from hardset.records import State
 
 REFUSALS = {
+    "What are the two figures on the stage holding?": [
+        "There seems to be a mix-up, as only one figure is on the stage, a singer with a guitar.",
+        "The picture has been misread: that's a singer alone on the stage, not two figures.",
+    ],
+    "What kind of stories are in the comic book seen on the desk?": [
+        'The book on the desk is not a comic book. It says "Atlas" and seems to hold maps.',
+        "The image provided does not depict a comic book. Instead, it shows an atlas.",
+    ],
+    "What is on the table?": ["The table isn't in the picture.", "No table is visible."],
     "What colour is the kite?": [
         "The boy is flying a balloon, not a kite.",
         "There's nothing like a kite in this picture.",
@@ -802,6 +811,9 @@ def test_an_option_that_denies_what_the_question_presumes_is_still_an_option(rep
             [("woman", (), False), ("hand", ("woman", "left"), False)],
         ),
         ("Is the lamp orange?", [("lamp", (), True)]),
+        ("What do the two signs say?", [("sign", ("two",), False), ("text", (), False)]),
+        ("Who owns the dog seen on the left?", [("dog", (), True)]),
+        ("Is anything written there?", []),
         ("Is the yellow square small or large?", [("square", ("yellow",), True)]),
         (
             "Which kind of biscuit lies on the saucer?",

@@ -260,6 +260,8 @@ def _denies_thing(words: Sequence[str], things: Sequence[Presumed]) -> bool:
             continue
         if {"other", "another", "only", "doubt", "just"} & set(words[i + 1 : i + 3]):
             continue
+        if {"except", "besides", "but"} & set(words[i + 1 :]):
+            continue
         scope = [stem(one) for one in words[i + 1 :]]
         if words[i + 1 : i + 2] == ["such"] or words[-1] in ("one", "ones", "any"):
             return True

@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from hardset.reading.asked import presuming
-from hardset.reading.cue_words import PICTURE
 from hardset.reading.refusals import stem
 from hardset.reading.words import word_set, words_of
 
@@ -18,15 +17,18 @@ COLOURS = word_set(
 )
 DETERMINERS = word_set("the a an this that these those his her its their any")
 WRITTEN = word_set("written say says read reads printed writing")
+_PICTURES = word_set("image picture photo photograph screenshot question")
 _ENDS_NOUN = word_set(
-    "in on at of to from with by for under behind over near beside above below between inside "
-    "next and or that which who is are was were be been has have had does do did can could not "
-    "left right , - : ? look looks lie lies stand stands point points say says show shows hang "
-    "hangs hold holds wear wears move moves come comes compare contain contains grow grows cover "
+    "in on at of to from with by for under behind over near beside above below between "
+    "inside next and or that which who is are was were be been has have had does do did can "
+    "could not left right , - : ? look looks lie lies stand stands point points say says "
+    "show shows hang seen shown made worn held built drawn found taken given known hangs "
+    "hold holds wear wears move moves come comes compare contain contains grow grows cover "
     "covers"
 )
 _KIND_OF = word_set("kind type sort brand breed model make part piece side half colour color")
 _IS = word_set("is are was were")
+_OPENS = _IS | word_set("do does did can could has have")
 _ENDS: tuple[list[str], ...] = ([], ["?"], [","])
 
 
@@ -70,9 +72,9 @@ def presumed(question: str) -> tuple[Presumed, ...]:
             single = definite and phrase[-1] == stem(phrase[-1]) and not owner
             found.append(Presumed(stem(phrase[-1]), tuple(map(stem, phrase[:-1])), single))
         i = max(end, i + 1)
-    if WRITTEN & {*words}:
+    if WRITTEN & {*words} and words[0] not in _OPENS:
         found.append(Presumed("text", (), False))
-    return tuple(thing for thing in found if thing.head not in PICTURE)
+    return tuple(thing for thing in found if thing.head not in _PICTURES)
 
 
 def asked_about(question: str) -> str:
