@@ -31,8 +31,9 @@ def validate(
 
     The sheet is blind: it shows what the judges saw, and no verdict, vote or model's name. Read
     back, it gives accuracy, kappa, AC1 and confusion of the panel and of each judge, how far
-    judges err together, and the run's rates corrected for judges' errors: in the terminal, and
-    in the run's folder as `validation.json` and `validation.html`.
+    judges err together, and the run's rates corrected for judges' errors: in short in the
+    terminal, and in whole in the run's folder as `validation.html` and `validation.json`, with
+    every line on which judges and people differ.
 
     Examples:
 
@@ -61,9 +62,14 @@ def validate(
     seed
         Of the sample; with --labels, of the bootstrap.
     labels
-        A sheet as it was filled in, in whole or in part: TRUE or FALSE (yes or no, 1 or 0), a
-        grade or a letter; nothing where not labelled, `?` where one cannot tell. Several times for
-        several people: what most say counts.
+        A sheet as it was filled in, in whole or in part: CSV, Excel's CSV or Unicode text, .xlsx or
+        parquet; only its columns id and label are needed. Several times for several people: what
+        most say counts, and lines on which they are split are in no figure until they are settled.
+
+        A label is TRUE or FALSE (or yes or no, y or n, t or f, 1 or 0, in any case), a grade as a
+        whole number, or a letter, as the line's column `asked` says; `?` where one cannot tell;
+        `-` (or n/a) where the question does not apply, of questions about refusals or about
+        answers only; blank where not labelled.
     draws
         Resamples of the bootstrap.
     """

@@ -139,7 +139,7 @@ def rate(one: Correction) -> Rate:
 def row(one: Against) -> Row:
     """Lay one judge's line out."""
     found: list[Metric | Coefficient] = [*one.metrics, *one.coefficients]
-    numbers = [number(each) for each in found]
+    numbers = [replace(number(each), of="") for each in found]  # sums of weights are no counts
     return Row(one.judge, f"{one.alike:,} of {one.lines:,}", numbers)
 
 
@@ -160,8 +160,8 @@ def tally(question: Question) -> str:
             parts.append(f"{count:,} {what}")
     said = ", ".join(parts)
     if question.unreached:
-        many = "reply is" if question.unreached == 1 else "replies are"
-        said += f". {question.unreached:,} {many} of strata without a label"
+        many = "reply has" if question.unreached == 1 else "replies have"
+        said += f". {question.unreached:,} {many} no labelled one like them"
     return f"{said}."
 
 

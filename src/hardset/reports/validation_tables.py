@@ -10,8 +10,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hardset.metrics.agreement import ALPHA, COHEN, RAW
-from hardset.metrics.judges import CORRELATION, EFFECTIVE
+from hardset.metrics.agreement import ALPHA, COHEN
+from hardset.metrics.judges import EFFECTIVE
 from hardset.reports.text import visible
 from hardset.reports.validated import Disagreement, Question, Validated
 from hardset.reports.validation import (
@@ -29,9 +29,11 @@ _LEAST_WIDTH = 80
 _PIPE_WIDTH = 120  # of a pipe, which has none
 _SHOWN = 3  # disagreements
 _IDS = 12  # of lines to be settled
-_TEXT = 150  # characters of a reply, a question, a note
-_AGREE = (RAW, COHEN)
-_ERR = (f"mean {CORRELATION}", EFFECTIVE)
+_TEXT = 62  # characters of a reply, a question, a note
+_FOOT = (
+    "* of all replies that the judges were asked about, by weight: not a share of the lines. Of "
+    "grades: exact agreement, and Krippendorff's alpha. Every coefficient is on the page."
+)
 
 
 class _Console(Console):
@@ -64,25 +66,30 @@ def parts(found: Validated, encoding: str = "utf-8") -> Iterator[RenderableType]
         )
     for notice in found.notices:
         yield plain(f"- {notice}")
-    for question in found.questions:
+    labelled = [one for one in found.questions if one.labelled]
+    if labelled:
         yield plain("")
+        yield _judges(labelled, encoding)
+        yield plain(_FOOT)
+    yield plain("")
+    for question in found.questions:
         yield plain(f"{question.key}: {tally(question)}")
-        if question.on_sheet:
-            yield plain(on_sheet(question), 2)
-        if question.labelled:
-            yield _judges(question, encoding)
-            yield from (plain(said, 2) for said in _confused(question))
-        for title, found_of, wanted in (
-            ("people with each other", question.people, _AGREE),
-            ("judges erring together", question.errors, _ERR),
-        ):
-            said = [
-                f"{told.name} {told.value}{_within(told)}"
-                for told in map(number, found_of)
-                if told.name in wanted
-            ]
-            if said:
-                yield plain(f"{title}: {', '.join(said)}", 2)
+        if question.on_sheet and question.on_sheet != dict(question.values):
+            yield plain(on_sheet(question), 2)  # the sheet asks for the opposite
+        if question.labelled and (errors := _confused(question)):
+            yield plain(f"the panel errs: {errors}", 2)
+    for title, name in (
+        ("People with each other, Cohen's kappa", COHEN),
+        ("Judges erring together, how many independent ones they are worth", EFFECTIVE),
+    ):
+        said = [
+            f"{one.key} {number(each).value}"
+            for one in found.questions
+            for each in (*one.people, *one.errors)
+            if each.name == name
+        ]
+        if said:
+            yield plain(f"{title}: {', '.join(said)}")
     if found.corrections:
         yield plain("")
         yield from _rates(found, encoding)
@@ -90,34 +97,36 @@ def parts(found: Validated, encoding: str = "utf-8") -> Iterator[RenderableType]
     yield from _differing(found, encoding)
 
 
-def _judges(question: Question, encoding: str) -> Table:
-    """Lay out a line a judge: how many lines as people, and two figures of all replies."""
-    rows = [row(one) for one in question.against]
-    names = [one.name for one in rows[0].numbers]
-    beyond_chance = next((n for n in names if ALPHA in n), COHEN)
-    shown = [0, *(i for i, name in enumerate(names) if name == beyond_chance)]
-    made = Table(box=None, padding=(0, 2, 0, 2), pad_edge=True)
-    made.add_column("judge", overflow="fold", min_width=10)
-    made.add_column("lines as people", justify="right", no_wrap=True)
-    for one in (rows[0].numbers[i] for i in shown):
-        made.add_column(f"{one.name.replace(ALPHA, 'alpha')}, weighted", justify="right")
-    for each in rows:
-        cells = [f"{each.numbers[i].value}{_within(each.numbers[i])}" for i in shown]
-        made.add_row(*(_plain(cell, encoding) for cell in (each.judge, each.alike, *cells)))
+def _judges(questions: Sequence[Question], encoding: str) -> Table:
+    """Lay out a line a question and judge: how many lines as people, and figures of all replies."""
+    made = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    made.add_column("verdict, judge", overflow="ellipsis", no_wrap=True, max_width=30)
+    made.add_column("as people", justify="right", no_wrap=True)
+    made.add_column("accuracy*", justify="right", no_wrap=True)
+    made.add_column("kappa*", justify="right", no_wrap=True)
+    for question in questions:
+        for place, each in enumerate(map(row, question.against)):
+            beyond = [one for one in each.numbers if ALPHA in one.name] or [
+                one for one in each.numbers if one.name == COHEN
+            ]
+            first = each.numbers[0]
+            name = f"  {each.judge}" if place else f"{question.key}, {each.judge}"
+            cells = (name, each.alike, f"{first.value}{_within(first)}", beyond[0].value)
+            made.add_row(*(_plain(cell, encoding) for cell in cells))
     return made
 
 
-def _confused(question: Question) -> list[str]:
+def _confused(question: Question) -> str:
     """Say of the panel where it errs; of grades only the page does."""
     panel = question.against[0]
     if question.scale == "graded":
-        return []
-    return [
-        f"people say {word(question, told)!r}, the panel {word(question, category)!r}: {count:,}"
+        return ""
+    return ", ".join(
+        f"{count:,} x {word(question, category)!r} where people say {word(question, told)!r}"
         for told, counts in zip(panel.categories, panel.counts, strict=True)
         for category, count in zip(panel.categories, counts, strict=True)
         if count and category != told
-    ]
+    )
 
 
 def _rates(found: Validated, encoding: str) -> Iterator[RenderableType]:
@@ -131,15 +140,16 @@ def _rates(found: Validated, encoding: str) -> Iterator[RenderableType]:
         padding=(0, 2, 0, 0),
     )
     made.add_column("metric", overflow="fold", min_width=16)
-    made.add_column("by the judges", justify="right")
-    made.add_column("prediction-powered", justify="right")
-    made.add_column("labelled", overflow="fold", min_width=12)
+    made.add_column("by judges", justify="right", no_wrap=True)
+    made.add_column("prediction-powered", justify="right", no_wrap=True)
+    made.add_column("labelled", overflow="fold", min_width=8)
     for one in leading:
         laid = rate(one)
         first, second, *_ = [*laid.marks, Number(""), Number("")]
-        name = laid.name + (" (lower is better)" if laid.lower else "")
-        cells = (name, *(f"{each.value}{_within(each)}" for each in (first, second)))
-        made.add_row(*(_plain(cell, encoding) for cell in (*cells, laid.note or second.of)))
+        name = laid.name + (" (lower better)" if laid.lower else "")
+        of = laid.note or second.of.removesuffix(" labelled")
+        cells = (name, first.value, f"{second.value}{_within(second)}", of)
+        made.add_row(*(_plain(cell, encoding) for cell in cells))
     yield made
     left = len(found.corrections) - len(leading)
     more = f"{left:,} more rates, and all" if left else "All"

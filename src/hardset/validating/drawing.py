@@ -94,7 +94,10 @@ def _see_unlabelled(path: Path) -> None:
     """Refuse to write over a file that is no sheet, or one in which somebody wrote something."""
     if not path.exists():
         return
-    records = [record for _, record in records_of(path)]
+    try:
+        records = [record for _, record in records_of(path)]
+    except UsageError:
+        records = []
     if not records or not all(name in record for record in records for name in COLUMNS):
         raise UsageError(f"{path} is there already and no empty sheet: it stays; name another")
     filled = sum(bool(text_of(record[LABEL]) or text_of(record[NOTE])) for record in records)

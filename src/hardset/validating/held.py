@@ -33,8 +33,8 @@ from hardset.validating.lines import Lines, lines_of
 from hardset.validating.sheets import Filled
 
 ASSUMED = (
-    "Lines without a label, and those on which people cannot tell, are left out: what is said of "
-    "all replies takes it that they are like the labelled ones of the same stratum."
+    "Lines without a label, or that people cannot tell, are taken to be like the labelled ones of "
+    "their stratum."
 )
 HOW_DRAWN = {
     LEVELS[0]: "within each category, and each set of verdicts that the judges gave",
@@ -105,11 +105,11 @@ def _split(questions: Sequence[Question]) -> list[str]:
     where = ", ".join(f"{one.key} {one.ties:,}" for one in questions if one.ties)
     are = "is" if split == 1 else "are"
     return [
-        f"People are split on {split:,} of the {labelled:,} lines that they labelled ({where}): as "
-        f"many say one thing as another. These {are} left out of every figure here. They tend to "
-        "be the hard ones, so judges look better without them than they are. They stand first "
-        "where lines differ: settle them in one of the sheets, or have a third person label them "
-        "(a sheet of these lines alone, with id and label, is enough)."
+        f"PEOPLE ARE SPLIT on {split:,} of the {labelled:,} lines that they labelled ({where}): "
+        f"as many say one thing as another. These {are} left out of every figure about judges. "
+        "They tend to be the hard ones: without them judges look better than they are. Settle "
+        "them in one of the sheets, or have a third person label them (a sheet of id and label is "
+        "enough)."
     ]
 
 

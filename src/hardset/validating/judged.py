@@ -13,6 +13,7 @@ from hardset.benchmarks import registry
 from hardset.benchmarks.declaration import Benchmark
 from hardset.errors import UsageError
 from hardset.judging import Rubric, load
+from hardset.metrics.votes import judges as judges_of
 from hardset.records import Item, Metric
 from hardset.reports import folder
 
@@ -73,15 +74,33 @@ def rubrics_of(done: Judged, files: Sequence[str | Path]) -> list[Rubric]:
                 f"the rubric {name} is not the one that {done.folder} was judged by: people would "
                 "be asked another question. Give the file as it was with --rubric, or judge again"
             )
-        lacking = [key for key in rubric.keys if f"verdict_{key}" not in done.outcomes.columns]
-        if lacking:
+        if wrong := _wrong(done.outcomes, rubric):
             raise UsageError(
-                f"{done.folder / folder.OUTCOMES} has no column verdict_{lacking[0]}, though the "
-                "manifest says that it was asked"
+                f"{done.folder / folder.OUTCOMES} {wrong}, though the manifest says that {name} "
+                "was asked: it is damaged; run it again, its replies and verdicts are in the store"
             )
         found.append(rubric)
     # what shows least comes first: on a reply's lines, no line tells what the one before asks
     return sorted(found, key=lambda one: (one.later, one.picture, len(one.sees), one.name))
+
+
+def _wrong(outcomes: pl.DataFrame, rubric: Rubric) -> str:
+    """Say what the outcomes lack of what a rubric's verdicts need; "" where all is there."""
+    verdict = {"binary": pl.Boolean, "graded": pl.Float64, "letter": pl.String}[rubric.scale]
+    wanted: dict[str, Any] = {"reply": pl.String, "verdict_due": pl.Boolean}
+    if {"answerable", "unanswerable"} & set(rubric.due):
+        wanted["answerable"] = pl.Boolean
+    for key in rubric.keys:
+        wanted |= {f"verdict_{key}": verdict, f"panel_{key}": pl.String}
+        vote = pl.Int16 if rubric.scale == "graded" else verdict
+        wanted |= {f"vote_{key}@{judge}": vote for judge in judges_of(outcomes.columns, key)}
+    for name, dtype in wanted.items():
+        if name not in outcomes.columns:
+            return f"has no column {name}"
+        if outcomes.schema[name] != dtype:
+            return f"has a column {name} of type {outcomes.schema[name]}"
+    gaps = [name for name in ("answerable", "verdict_due") if name in wanted]
+    return next((f"has gaps in {name}" for name in gaps if outcomes[name].has_nulls()), "")
 
 
 def _kept(done: Judged, name: str) -> Rubric:

@@ -20,6 +20,7 @@ from hardset.replies.source import Source, open_source
 LONGEST_FILE = 512 * 1024 * 1024  # bytes: far beyond any sheet of 100,000 lines
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+_HEAD = 64  # bytes looked at
 _BOOKS = (".xlsx", ".xlsm")
 
 Cells = dict[str, Any]
@@ -32,6 +33,8 @@ def records_of(path: Path) -> list[tuple[str, Cells]]:
         UsageError: it is none of these, is broken, or has no line below its header.
     """
     head = _head(path)
+    if path.is_file() and not head.removeprefix(codecs.BOM_UTF8).strip() and len(head) < _HEAD:
+        raise UsageError(f"{path} is empty: it is no sheet of labels")
     if head.startswith(_OLD_EXCEL):
         raise UsageError(f"{path} is a workbook of old Excel (.xls), or one with a password: "
                          "save it as .xlsx or CSV")  # fmt: skip
@@ -67,7 +70,7 @@ def _head(path: Path) -> bytes:
         if path.stat().st_size > LONGEST_FILE:
             raise UsageError(f"{path} is larger than any sheet: {path.stat().st_size:,} bytes")
         with path.open("rb") as file:
-            return file.read(8)
+            return file.read(_HEAD)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
 

@@ -12,6 +12,7 @@ the judges said: else its being asked would tell them the verdict.
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from collections.abc import Sequence
 
 import msgspec
@@ -318,9 +319,20 @@ def whole(sample: Sample) -> bool:
     asked = [(line.row, line.key) for line in sample.lines]
     keys = {key for rubric in sample.rubrics for key in rubric.keys}
     return (
-        sample.level in LEVELS
+        all(map(_as_its_file, sample.rubrics))
+        and sample.level in LEVELS
         and {line.key for line in sample.lines} <= keys
         and set(sample.keys) <= keys
         and sample.mark
         == _mark(sample.outcomes_sha256, sample.seed, sample.replies, sample.rubrics, asked)
     )
+
+
+def _as_its_file(rubric: Rubric) -> bool:
+    """Say whether a rubric that was kept is what its file's text says."""
+    told = {"sha256": hashlib.sha256(rubric.text.encode()).hexdigest(), "text": rubric.text}
+    try:
+        read = {"name": rubric.name, **tomllib.loads(rubric.text), **told}
+        return msgspec.convert(read, Rubric) == rubric
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError):
+        return False
