@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import polars as pl
 
 from hardset.errors import UsageError
 from hardset.reports.validated import Validated
@@ -54,7 +55,14 @@ def validate(
     paths = [Path(labels)] if isinstance(labels, str | Path) else [Path(one) for one in labels]
     done = read_judged(Path(run))
     sheets, sample = read_sheets(done, paths)
-    found = held_against(done, sample, sheets, draws=draws, seed=seed)
+    try:
+        found = held_against(done, sample, sheets, draws=draws, seed=seed)
+    except (pl.exceptions.PolarsError, KeyError) as error:
+        raise UsageError(
+            f"the outcomes of {done.folder} lack a column that is measured now, or hold another in "
+            f"its place ({str(error).strip().splitlines()[0]}); run it again: its replies and "
+            "verdicts are in the store"
+        ) from error
     found, pictures = illustrated(done, sample, found)
     encoded = msgspec.json.format(
         msgspec.json.encode(found, order="sorted", enc_hook=_plain), indent=1

@@ -9,7 +9,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from hardset.benchmarks import registry
-from hardset.errors import UsageError
 from hardset.judging.people.against import SAME, categories, hold
 from hardset.judging.people.correcting import Rate, corrected, said_of
 from hardset.judging.people.labels import Label, meaning, on_sheet, write_label
@@ -246,16 +245,7 @@ def _corrections(
     people = said_of(done.outcomes, sample.rubrics, together, names)
     people = people.of(sample.keys)
     measured = {(one.name, one.reading): one for one in reversed(done.metrics) if not one.cut}
-    try:
-        found = list(
-            corrected(done.outcomes, cls.rates, rubrics_asked(done, sample.rubrics), people)
-        )
-    except (pl.exceptions.PolarsError, KeyError) as error:
-        raise UsageError(
-            f"the outcomes of {done.folder} lack a column that {cls.name} measures now, or hold "
-            f"another in its place ({str(error).strip().splitlines()[0]}); run it again: its "
-            "replies and verdicts are in the store"
-        ) from error
+    found = list(corrected(done.outcomes, cls.rates, rubrics_asked(done, sample.rubrics), people))
 
     def order(rate: Rate) -> int:
         return list(cls.headline).index(rate.name) if rate.name in cls.headline else 10_000

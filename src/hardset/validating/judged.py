@@ -48,6 +48,12 @@ def read_judged(where: Path) -> Judged:
             f"{where} was not judged, so that there is nothing to validate: run or score it with "
             "--judge"
         )
+    twice = outcomes.filter(pl.struct("index", "repeat").is_duplicated())
+    if len(twice):
+        raise UsageError(
+            f"{where / folder.OUTCOMES} is damaged: it has two rows of item {twice['item'][0]!r} "
+            f"and repeat {twice['repeat'][0]}"
+        )
     with (where / folder.OUTCOMES).open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     return Judged(where, manifest, metrics, outcomes, sha256)
