@@ -1,6 +1,7 @@
 """Ends before the end: Ctrl-C, and budgets in tokens and dollars."""
 
 import asyncio
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -238,3 +239,29 @@ def test_budgets_in_dollars_are_read():
 def test_what_is_no_budget_is_the_users_to_change(text):
     with pytest.raises(UsageError, match="budget"):
         Budget.parse(text)
+
+
+def test_what_was_received_is_committed_though_the_end_is_cancelled_too(tmp_path):
+    """As where several askings run at once, one fails, and the others are told to end twice."""
+
+    class Slow(Store):
+        def commit(self, entries):
+            time.sleep(0.2)  # as a disk may take
+            super().commit(entries)
+
+    async def go(store):
+        model = Scripted()
+        asking = asyncio.ensure_future(ask(prompts(50), model, store, Library(store)))
+        while len(model.order) < 50:
+            await asyncio.sleep(0.001)
+        for _ in range(3):
+            asking.cancel()
+            await asyncio.sleep(0.01)
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+
+    with Slow(tmp_path / "replies.sqlite") as store:
+        asyncio.run(go(store))
+    with Store(tmp_path / "replies.sqlite") as store:
+        (kept,) = store._reader().execute("SELECT count(*) FROM replies").fetchone()
+    assert kept == 50

@@ -136,15 +136,7 @@ class _Run:
             self.hire()
             await self.over.wait()
         finally:
-            self.pace.close()
-            for task in (*self.others, *self.workers):
-                task.cancel()
-            await asyncio.gather(*self.others, *self.workers, return_exceptions=True)
-            self.group.close()
-            await asyncio.gather(writing, return_exceptions=True)
-            self.looking.shutdown(wait=False, cancel_futures=True)
-            self.storing.submit(self.store.leave)
-            self.storing.shutdown()
+            await _see_through(self.end(writing))
         if self.error is not None:
             raise self.error
         if self.tally.stopped == INTERRUPTED and self.walked and not self.tally.unasked:
@@ -153,6 +145,18 @@ class _Run:
         if progress is not None:
             progress(self.tally)
         return self.tally
+
+    async def end(self, writing: asyncio.Task[None]) -> None:
+        """Stop everything, and commit what was received."""
+        self.pace.close()
+        for task in (*self.others, *self.workers):
+            task.cancel()
+        await asyncio.gather(*self.others, *self.workers, return_exceptions=True)
+        self.group.close()
+        await asyncio.gather(writing, return_exceptions=True)
+        self.looking.shutdown(wait=False, cancel_futures=True)
+        self.storing.submit(self.store.leave)
+        self.storing.shutdown()
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Start a task whose error ends the run."""
@@ -330,3 +334,17 @@ class _Run:
         tally.seconds = time.monotonic() - begin
         tally.spent = self.purse.spent
         tally.level, tally.in_flight, tally.waits = pace.level, pace.in_flight, pace.waits
+
+
+async def _see_through(work: Coroutine[Any, Any, None]) -> None:
+    """Do work to its end, though whoever waits for it is cancelled meanwhile: once, or again."""
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    task.result()
+    if cancelled is not None:
+        raise cancelled

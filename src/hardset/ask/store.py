@@ -137,9 +137,10 @@ class Store:
             if self._files or self._media:
                 self.commit(())
         finally:
-            for connection in self._opened:
-                connection.close()
-            self._opened.clear()
+            with self._writing:  # a commit in another thread is finished first
+                for connection in self._opened:
+                    connection.close()
+                self._opened.clear()
 
     def leave(self) -> None:
         """Close what the calling thread reads by, and its cache; it may read again all the same."""
