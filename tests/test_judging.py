@@ -518,7 +518,7 @@ def test_a_judge_where_there_is_nothing_to_judge_is_said(tmp_path):
         JudgeFlags(judge=["x/y"]).panel(Bare())
     done = command("run", "scenes", "-m", "local/scout", "--judge-key-env", "X", cwd=tmp_path)
     assert done.returncode == 2
-    assert "go with a --judge" in done.stderr
+    assert "--judge-key-env goes with a --judge" in done.stderr
 
 
 def test_rubrics_are_listed_and_shown_so_that_one_can_be_changed(tmp_path):

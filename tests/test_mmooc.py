@@ -771,3 +771,23 @@ def test_without_a_rubric_s_verdicts_its_scores_are_not_there():
 def test_it_is_registered_and_says_what_it_asks_judges():
     assert load("mmooc") is MMOOC
     assert "answer-rationality" in MMOOC.rubrics
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(5, "one option"), (True, "one option"), (3.5, "one option"), ("[" * 5000, "option")],
+)
+def test_options_that_are_none_are_an_error_of_their_row(tmp_path, options, said):
+    odd = row(format="choice", options=options, answer="A")
+    with pytest.raises(UsageError, match=said):
+        list(bench(tmp_path, odd).items())
+
+
+def test_cells_that_are_no_json_are_read_as_texts(tmp_path):
+    """Parquet has dates and decimals where a text is due."""
+    path = tmp_path / "rows.parquet"
+    line = {**row(), "answer": "2024-05-01"}
+    frame = pl.DataFrame([line]).with_columns(pl.col("answer").str.to_date())
+    frame.write_parquet(path)
+    (item,) = MMOOC(str(path), blind=True).items()
+    assert "2024-05-01" in item.answer

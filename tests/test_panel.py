@@ -362,6 +362,8 @@ def test_one_budget_holds_for_all_judges_and_rounds_together(tmp_path):
             limits=Limits(budget=Budget(tokens=900), concurrency=1),
         )
     assert 48 <= one.count + two.count <= 51
+    reasons = {reason for ballot in verdicts.ballots for reason in ballot.failures}
+    assert reasons == {"not asked: the budget of all judges together, 900 tokens, was reached"}
     assert verdicts.missing > 0
     assert verdicts.stopped
 
@@ -510,6 +512,18 @@ def test_what_cannot_be_a_panel_is_said():
     twice = [load("refused"), load("refused")]
     with pytest.raises(UsageError, match="two rubrics have one name: refused, refused"):
         consulting.panel_of(benchmark, Panel(judges=[judge], rubrics=twice))
+    for name in ("baseline/oracle", "local/scout"):
+        with pytest.raises(UsageError, match=f"{name} cannot judge"):
+            consulting.panel_of(benchmark, make_model(name))
+    with pytest.raises(UsageError, match=r"'a' is no model.*or say with --judge-base-url where"):
+        JudgeFlags(judge=["a"])._judges()
+    for odd in ("", " ", "a\nb", "a\x1b[0m"):
+        with pytest.raises(UsageError, match="--judge takes a model, not"):
+            JudgeFlags(judge=[odd], judge_base_url=["http://127.0.0.1:1/v1"])._judges()
+    with pytest.raises(UsageError, match="needs a --judge-price"):
+        JudgeFlags(judge=["x/y"], judge_budget="$5").limits(Limits())
+    with pytest.raises(UsageError, match="--judge-check goes with a --judge"):
+        JudgeFlags(judge_check=5).panel(benchmark)
     with pytest.raises(UsageError, match="--judge-price is given 2 times for 3 judges"):
         JudgeFlags(judge=["a", "b", "c"], judge_price=["1,1", "2,2"])._judges()
     with pytest.raises(UsageError, match="--judge-budget and --cascade go with a --judge"):

@@ -38,6 +38,11 @@ def panel_of(benchmark: Benchmark, judge: Panel | Model | None) -> Panel | None:
     panel = judge if isinstance(judge, Panel) else Panel(judges=[Judge(model=judge)])
     if not panel.judges:
         raise UsageError("a panel needs a judge")
+    for each in panel.judges:
+        if each.name.partition("/")[0] in ("baseline", "local"):
+            raise UsageError(
+                f"{each.name} cannot judge: it answers its own items, and reads nothing"
+            )
     names = [each.name for each in panel.judges]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

@@ -137,6 +137,12 @@ class Run:
         )
 
     @property
+    def title(self) -> str:
+        """The model, with the wording of the prompt where one was chosen."""
+        wording = self.benchmark.given.get("prompt")
+        return f"{self.model}, prompt {wording}" if wording else self.model
+
+    @property
     def failed(self) -> int:
         """How many rows failed."""
         return sum(count for _, count in self.reasons())

@@ -141,6 +141,8 @@ class JudgeFlags:
 
         if self.judge_budget is None:
             return limits
+        if self.judge_budget.strip().startswith("$") and not self.judge_price:
+            raise UsageError("a --judge-budget in dollars needs a --judge-price: 2.50,10")
         price = prices(self.judge_price[0]) if self.judge_price else None
         return replace(limits, budget=Budget.parse(self.judge_budget, price))
 
@@ -160,14 +162,18 @@ class JudgeFlags:
         addresses = _each(self.judge_base_url, self.judge, "--judge-base-url")
         keys = _each(self.judge_key_env, self.judge, "--judge-key-env")
         costs = _each(self.judge_price, self.judge, "--judge-price")
-        return [
-            Judge(
-                model=make_model(spec, base_url=address, key_env=key),
-                blind=self.judge_blind,
-                price=prices(cost),
-            )
-            for spec, address, key, cost in zip(self.judge, addresses, keys, costs, strict=True)
-        ]
+        made = []
+        for spec, address, key, cost in zip(self.judge, addresses, keys, costs, strict=True):
+            if not spec.strip() or not spec.isprintable():
+                raise UsageError(f"--judge takes a model, not {spec!r}")
+            try:
+                model = make_model(spec, base_url=address, key_env=key)
+            except UsageError as error:
+                if "/" in spec or address:
+                    raise
+                raise UsageError(f"{error}; or say with --judge-base-url where it is") from error
+            made.append(Judge(model=model, blind=self.judge_blind, price=prices(cost)))
+        return made
 
     def _nothing_without_a_judge(self) -> None:
         given = {
@@ -182,7 +188,8 @@ class JudgeFlags:
         }
         flags = [flag for flag, value in given.items() if value]
         if flags:
-            raise UsageError(f"{' and '.join(flags)} go with a --judge")
+            verb = "goes" if len(flags) == 1 else "go"
+            raise UsageError(f"{' and '.join(flags)} {verb} with a --judge")
 
 
 def announce(estimate: Estimate) -> None:

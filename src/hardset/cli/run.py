@@ -246,7 +246,7 @@ def run(
             if page is not None:
                 print(f"wordings compared: {page}")
         for done in finished:
-            print(visible(f"{done.model}: {done.folder}"))
+            print(visible(f"{done.title}: {done.folder}"))
         if report is not None:
             print(f"report: {report}")
         sys.stdout.flush()

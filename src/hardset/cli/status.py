@@ -28,13 +28,13 @@ def say_what_failed(done: Run) -> None:
     if rest:
         why += f"; and {sum(count for _, count in rest)} for other reasons, see {done.folder}"
     if done.stopped and done.stopped not in why:
-        tell(f"{done.model}: asking stopped early: {done.stopped}")
+        tell(f"{done.title}: asking stopped early: {done.stopped}")
     if done.verdicts is not None and done.unjudged:
         reasons = "; ".join(f"{n} x {reason}" for reason, n in done.verdicts.failures.items())
-        tell(f"{done.model}: {done.unjudged} votes are missing: {reasons}")
+        tell(f"{done.title}: {done.unjudged} votes are missing: {reasons}")
     if done.undecided:
-        tell(f"{done.model}: {done.undecided} verdicts are open: the panel came to none")
+        tell(f"{done.title}: {done.undecided} verdicts are open: the panel came to none")
     if done.settings.confidence and "confidence" not in done.columns:
-        tell(f"{done.model}: no reply had a confidence, so none is measured")
+        tell(f"{done.title}: no reply had a confidence, so none is measured")
     if done.failed:
-        tell(f"{done.model}: {done.failed} of {done.rows} rows failed: {why}")
+        tell(f"{done.title}: {done.failed} of {done.rows} rows failed: {why}")

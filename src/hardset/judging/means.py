@@ -79,6 +79,12 @@ class Means:
         own = Budget(dollars=budget.dollars, price_in=price_in, price_out=price_out)
         return replace(self.limits, budget=own)
 
+    def told(self, reason: str) -> str:
+        """Say why a vote never came: of a budget, the whole one, and not what was left of it."""
+        if self.whole is not None and reason.startswith(_BUDGET):
+            return f"{_BUDGET} of all judges together, {self.whole}, was reached"
+        return reason
+
     def spend(self, asked: Asked) -> None:
         """Take what an asking cost off what is left."""
         budget = self.limits.budget
@@ -86,9 +92,7 @@ class Means:
             return
         left = budget.less(asked.spent)
         if left is None:
-            self.spent_all = (
-                f"not asked: the budget of all judges together, {self.whole}, was reached"
-            )
+            self.spent_all = self.told(_BUDGET)
         else:
             self.limits = replace(self.limits, budget=left)
 
@@ -156,6 +160,7 @@ def _sum(tallies: Sequence[Tally]) -> Tally:
     return whole
 
 
+_BUDGET = "not asked: the budget"
 _ADDED = (
     "walked", "stored", "asked", "failed", "tokens_in", "tokens_out", "spent",
     "rate", "level", "in_flight",

@@ -174,7 +174,7 @@ class Ballot:
             pairs(facts.rubrics, wanted), asked.replies(means.store), strict=False
         ):
             if reply.failure is not None:
-                self._lost(reply.failure.reason, whole[rubric.name])
+                self._lost(means.told(reply.failure.reason), whole[rubric.name])
                 continue
             read = read_of[rubric.name](reply.text) if reply.finish != "length" else {}
             for key, vote in read.items():
