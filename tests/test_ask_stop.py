@@ -250,10 +250,11 @@ def test_what_was_received_is_committed_though_the_end_is_cancelled_too(tmp_path
             super().commit(entries)
 
     async def go(store):
-        model = Scripted()
+        every = asyncio.Event()
+        model = Scripted(lambda id, attempt: every.set() if len(model.order) == 50 else None)
         asking = asyncio.ensure_future(ask(prompts(50), model, store, Library(store)))
-        while len(model.order) < 50:
-            await asyncio.sleep(0.001)
+        await every.wait()
+        await asyncio.sleep(0.05)
         for _ in range(3):
             asking.cancel()
             await asyncio.sleep(0.01)
