@@ -10,6 +10,16 @@ from hardset.reading.presumed import presumed
 from hardset.records import State
 
 REFUSALS = {
+    "What colour is the squirrel on the branch?": [
+        "What you see on the branch is an owl. No mammal is present.",
+        "There are squirrels in the picture, yet none is on a branch.",
+        "Those aren't squirrels but owls, mostly brown ones.",
+        "Fog makes the branch unrecognizable.",
+    ],
+    "Is the green vase in the top half or the bottom half?": [
+        "There are vases on the shelf, yet none is green.",
+        "The vase isn't green; it's white.",
+    ],
     "What are the two figures on the stage holding?": [
         "There seems to be a mix-up, as only one figure is on the stage, a singer with a guitar.",
         "The picture has been misread: that's a singer alone on the stage, not two figures.",
@@ -302,6 +312,12 @@ REFUSALS = {
     ],
 }
 ANSWERS = [
+    ("What colour is the wallet on the desk?", "brown", "It's a brown, like the desk itself."),
+    (
+        "As all the cups are blue, what colour is the big cup?",
+        "red",
+        "It's red; none of them is blue.",
+    ),
     ("What colour is the sailor's beard?", "grey", "The sailor's beard is grey."),
     ("What colour is the sailor's beard?", "grey", "It's a grey beard."),
     ("What colour is the sailor's beard?", "grey", "The image shows a sailor with a grey beard."),
@@ -490,6 +506,15 @@ ANSWERS = [
     ("What is behind the cow?", "fence", "There is a fence behind the cow; no barn is visible."),
 ]
 YES_NO = [
+    (
+        "Does the sculpture weigh more than a ton?",
+        "A drawing tells nothing about weight.",
+        "refused",
+    ),
+    ("Does the note below the map mention a lake?", "Nothing is below the map.", "refused"),
+    ("Are sparks coming out of the engine?", "There are no sparks coming out of it.", "no"),
+    ("Is there a driver in the cab?", "Nobody is in the cab.", "no"),
+    ("Are there any boats?", "None that I can see.", "no"),
     ("Is the lamp orange?", "There are several lamps in the picture.", "refused"),
     (
         "Is the lamp orange?",
@@ -800,6 +825,12 @@ def test_an_option_that_denies_what_the_question_presumes_is_still_an_option(rep
         "The number is 12.",
     )
     assert said(read_choice(reply, options, "Which number is on the bus?")) == right
+
+
+def test_a_sentence_that_is_an_option_is_picked_though_it_has_a_comma():
+    options = ("It is full, as foam runs over.", "It is empty, as its floor is seen.")
+    reply = "No, that's not so. It is empty, as its floor is seen."
+    assert said(read_choice(reply, options, "The glass is full, isn't it?")) == "B"
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from hardset.reading.cue_words import (
     negated,
     past_adverbs,
 )
-from hardset.reading.words import NUMBER_WORDS, word_set
+from hardset.reading.words import NOT_DOING, NUMBER_WORDS, word_set
 
 _LACKS = word_set("doesn't don't didn't does do did not fails fail failed")
 _SHOWS = word_set(
@@ -244,8 +244,9 @@ def _until_stop(words: Sequence[str]) -> list[str]:
     for word in words[:12]:
         if word in SHOWN and not thing:
             continue  # "no visible name"
-        if word in _STOP:
-            break
+        doing = word.endswith("ing") and word not in NOT_DOING
+        if word in _STOP or (doing and thing and thing[-1] not in NOT_DOING):
+            break  # "flames coming out"
         if word not in _DETERMINERS:
             thing.append(word)
     return thing[:6]

@@ -19,12 +19,13 @@ from hardset.reading.cues import Cue, unquoted
 from hardset.reading.presumed import (
     COLOURS,
     DETERMINERS,
+    ENDS_NOUN,
     WRITTEN,
     Presumed,
     asked_about,
     presumed,
 )
-from hardset.reading.refusals import stem
+from hardset.reading.refusals import content, stem
 from hardset.reading.words import NUMBER_WORDS, word_set, words_of
 
 _KINDS = (
@@ -146,7 +147,15 @@ def _at_odds_with_yes_no(
                     return Cue(0, len(text), "what is asked about is denied")
         if _is_hidden(words, asked, things):
             return Cue(0, len(text), "hidden")
+        if words[0] in ("nothing", "none", "nobody") and not _predicated(words, asked, things):
+            return Cue(0, len(text), "what is asked about is denied")
     return None
+
+
+def _predicated(words: Sequence[str], asked: Sequence[str], things: Sequence[Presumed]) -> bool:
+    """Whether a clause holds a word of what is asked of the things, and not only those."""
+    named = {stem(word) for thing in things for word in (thing.head, *thing.attributes)}
+    return bool((content(asked) - named - ENDS_NOUN) & content(words))
 
 
 def _is_hidden(words: Sequence[str], asked: Sequence[str], things: Sequence[Presumed]) -> bool:
@@ -180,6 +189,9 @@ def _tells_of(told: Sequence[Sequence[str]], head: str, *, single: bool) -> bool
             i for i, word in enumerate(words) if word == head or (not single and stem(word) == head)
         )
         place = next(said_of, -1)
+        said = words[1:2] if words[0] in ("it's", "they're") else words[2:3]
+        if words[0] in ("it", "it's", "they", "they're") and any(kind & {*said} for kind in _KINDS):
+            return True
         if "one" in words[1:4] and words[0] == "the":  # "the green one is"
             place = words.index("one")
         said = words[place : place + 7]
@@ -263,6 +275,8 @@ def _denies_thing(words: Sequence[str], things: Sequence[Presumed]) -> bool:
         if {"except", "besides", "but"} & set(words[i + 1 :]):
             continue
         scope = [stem(one) for one in words[i + 1 :]]
+        if word in ("none", "neither") and any({*one.attributes} & {*scope} for one in things):
+            return True  # "yet none is red"
         if words[i + 1 : i + 2] == ["such"] or words[-1] in ("one", "ones", "any"):
             return True
         for thing in things:
@@ -318,11 +332,13 @@ def _something_else(
     if not of_it or any(things[0].head in map(stem, words) for words in told):
         return False
     for words in told:
-        is_a = next((i for i, word in enumerate(words) if word in _IS_OR_SHOWS), -1)
-        named = words[is_a + 1 : is_a + 6]
-        subject = _SUBJECTS & set(words[:is_a]) or words[:is_a] in (["this"], ["all", "i"])
-        if is_a > 0 and subject and named[:1] and named[0] in ("a", "an", "some", "is"):
-            return not COLOURS & {*named}
+        for i, word in enumerate(words):
+            named = words[i + 1 : i + 6]
+            said_of = (
+                _SUBJECTS & set(words[:i]) or words[:i] == ["this"] or words[0] in ("all", "what")
+            )
+            if i and word in _IS_OR_SHOWS and said_of and {"a", "an", "some"} & {*named[:1]}:
+                return not COLOURS & {*named}
     return False
 
 

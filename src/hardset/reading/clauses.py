@@ -89,6 +89,11 @@ def telling(text: str, accepted: Sequence[str], question: str) -> str:
     clause = told[at]
     if any(holds(clause, answer, question) for answer in accepted):
         return clause
+    if _denies(clause) or clause.lower().startswith(
+        ("none", "nothing")
+    ):  # "It's orange; none of the flowers is blue"
+        said = [one for one in told[:at] if not _denies(one) and _GOES_ON.match(one)]
+        clause = said[-1] if said else clause
     for later in told[at + 1 :]:
         goes_on = _GOES_ON.match(later) or about(later)
         if (

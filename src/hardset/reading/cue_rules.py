@@ -71,6 +71,7 @@ _OPTIONS = word_set(
     "alternatives"
 )
 _APPLIES = word_set("correct right match matches fits fit applies apply true")
+_MAKES = word_set("makes make making made renders leaves")
 _AROUND_ANSWER = frozenset({",", ":", "-", "answer", "final", "is", "the"})
 _AFTER_UNKNOWN = word_set(
     "/ ? at for here given and or but so what who , from based to without in because as since - if"
@@ -222,6 +223,8 @@ def _is_predicate(words: Sequence[str], i: int) -> bool:
         return False  # "an unknown soldier"
     if i == 1 and len(words) == 2 and words[0].isalpha():
         return True  # "Year unknown"
+    if i and _MAKES & set(words[:i]):
+        return True  # "Motion blur makes it unreadable"
     if i:
         return words[i - 1] in BE or words[i - 1] in ADVERBS or words[i - 1] in (":", ",")
     return len(words) == 1 or words[1] in _AFTER_UNKNOWN
@@ -257,6 +260,10 @@ def too_little(words: list[str]) -> Found:
                 continue  # "a silhouette with no detail"
             if _ENOUGH & set(before) or (enough and negated(words[:i])):
                 return STRONG
+        elif (
+            word == "nothing" and at(words, i - 1, "tells|says|shows|reveals|tell|say|reveal") and i
+        ):
+            return STRONG  # "A silhouette tells nothing about its weight"
         elif (word == "nothing" and _TELLS & set(words[i + 1 : i + 8])) or (
             at(words, i, "don't|not", "have") and _ABLE & set(words[i + 2 : i + 6])
         ):

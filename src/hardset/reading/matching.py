@@ -53,7 +53,9 @@ _CONTRAST = re.compile(
 _SEVERAL = re.compile(  # "black and white"; "red, white and blue"
     r"(?:\w+ )?\w+(?:, (?:\w+ )?\w+)*,? (?:and|&) (?:\w+ )?\w+[.!]?", re.IGNORECASE
 )
-_PREDICATE = re.compile(r"[^,;:\n]{0,100}?\b(?:is|are|was|were|says|reads)\s+", re.IGNORECASE)
+_PREDICATE = re.compile(
+    r"[^,;:\n]{0,100}?\b(?:is|are|was|were|says|reads|it's|they're)\s+", re.IGNORECASE
+)
 _YES_NO = re.compile(
     r"(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should)\b", re.IGNORECASE
 )
@@ -238,7 +240,8 @@ def _text(text: str, accepted: Sequence[str], question: str) -> Reading:
     if whole.state is not ANSWERED:
         return whole
     said = _CONTRAST.sub(" ", whole.answer)
-    alike = [said, _PREDICATE.sub("", said, count=1), leading(said)]
+    bare = _PREDICATE.sub("", said, count=1)
+    alike = [said, bare, leading(said), leading(bare)]
     if any(same(one, answer, question) for one in alike for answer in accepted):
         return msgspec.structs.replace(whole, answer=accepted[0], rule=MATCHED)
     clause = telling(said, accepted, question)

@@ -18,6 +18,8 @@ from hardset.reading.yes_no import read_yes_no
 from hardset.records import State
 
 SHORT = 300  # characters of a reply in which one option's text, found anywhere, is the answer
+_SENTENCE = "a sentence is an option's text"
+_PHRASE = 20  # characters from which an option's text is more than a name
 _AGAINST = NOT | RULES_OUT
 _CLAUSES = re.compile(r"([.!?;\n,](?=\s|$)|\b(?:but|however)\b)")
 _CLAUSE_ENDS = frozenset(".!?;\n,") | {"but", "however"}
@@ -128,10 +130,18 @@ def picked_by_text(text: str, options: Options) -> list[Pick]:
     opening = _FIRST.match(text)
     if opening and (letter := options.only(opening[0])):
         return [Pick(0, (letter,), OPENED, "opens with an option's text", opening[0])]
+    padded = f" {form}"
+    listed = sum(f" {option} " in padded for option in options.texts if option)
+    if options.longest > _PHRASE and len(text) <= 4 * SHORT and listed == 1:
+        spans = [text[a:b].strip() for a, b in Sentences(text).all() if b - a > _PHRASE]
+        whole = {options.only(span) for span in spans} - {""}
+        if len(whole) == 1:
+            return [Pick(0, (*whole,), LEANING, _SENTENCE, text[:200])]
     if len(text) > SHORT:
         start, end = Sentences(text.rstrip()).all()[-1]
         last = text[start:end].strip()
         told = picked_by_text(last, options) if len(last) <= SHORT else []
+        told = [pick for pick in told if pick.rule != _SENTENCE or listed < 2]
         return [pick._replace(at=start, rule="ends with an option's text") for pick in told]
     if options.yes_no:
         reading = read_yes_no(text)

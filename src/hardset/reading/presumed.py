@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hardset.reading.asked import presuming
 from hardset.reading.refusals import stem
-from hardset.reading.words import word_set, words_of
+from hardset.reading.words import NOT_DOING, word_set, words_of
 
 COLOURS = word_set(
     "red blue green yellow white black grey gray orange purple pink brown gold golden silver "
@@ -18,8 +18,8 @@ COLOURS = word_set(
 DETERMINERS = word_set("the a an this that these those his her its their any")
 WRITTEN = word_set("written say says read reads printed writing")
 _PICTURES = word_set("image picture photo photograph screenshot question")
-_ENDS_NOUN = word_set(
-    "in on at of to from with by for under behind over near beside above below between "
+ENDS_NOUN = word_set(
+    "after before in on at of to from with by for under behind over near beside above below between "
     "inside next and or that which who is are was were be been has have had does do did can "
     "could not left right , - : ? look looks lie lies stand stands point points say says "
     "show shows hang seen shown made worn held built drawn found taken given known hangs "
@@ -57,7 +57,7 @@ def presumed(question: str) -> tuple[Presumed, ...]:
         while end < len(words) and not _ends_noun(words, end):
             if end > start and words[end + 1 : end + 2] == ["or"]:
                 break  # "Is the square small or large?"
-            doing = words[end].endswith(("ing", "ed")) and words[end] not in COLOURS
+            doing = words[end].endswith(("ing", "ed")) and words[end] not in NOT_DOING
             if end > start and doing and (end + 1 == len(words) or _ends_noun(words, end + 1)):
                 break  # "the man holding the camera", not "the striped shirt"
             end += 1
@@ -86,5 +86,5 @@ def asked_about(question: str) -> str:
 
 def _ends_noun(words: Sequence[str], i: int) -> bool:
     if words[i] in ("left", "right") and i + 1 < len(words):  # "the left hand"
-        return words[i + 1] in _ENDS_NOUN
-    return words[i] in _ENDS_NOUN or words[i] in DETERMINERS
+        return words[i + 1] in ENDS_NOUN
+    return words[i] in ENDS_NOUN or words[i] in DETERMINERS

@@ -292,6 +292,9 @@ def _answers_anyway(text: str, cue: Cue, question: str) -> bool:
             about = content(words_of(tail)) & _asked(question)
             if about and cue.rule == "cannot tell":
                 return False  # "I see symbols, but the formula can't be evaluated"
+        contrasts = cue.rule == "premise denied" and turn[0] == "but" and not BE & {*words_of(tail)}
+        if contrasts:
+            return False  # "These aren't shells but pebbles"
         if next(cues(before), None) is None and content(words_of(before)):
             return True  # "It is 7, although the rest is not visible"
     elif later := _LATER_TURN.match(rest):

@@ -172,6 +172,12 @@ CHINESE_DIGITS = dict(zip("零一二三四五六七八九", range(10), strict=Tr
     "十": 10,
 }
 
+# Nouns that end as participles do.
+NOT_DOING = word_set(
+    "ring king wing thing string spring building ceiling painting drawing writing clothing evening "
+    "morning railing earring wedding pudding lightning something anything nothing everything bed "
+    "shed sled seed weed red"
+)
 _ARTICLES = frozenset({"a", "an", "the"})
 _PLAIN = re.compile(r"[a-z\u00c0-\u024f]+(?:'[a-z]+)?|-?\d+(?:[.,:/]\d+)*%?|[^\W\d_a-z]")
 

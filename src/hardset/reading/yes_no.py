@@ -263,6 +263,10 @@ def _statement(text: str, question: str) -> Reading:
         judged = _JUDGED[words[-1]]
         return _answer("no" if _is_denied(words) else judged, "judged", clause)
     if _is_denied(words):
+        beside = words[0] == "nobody" or words[:2] == ["none", "of"] or "nothing" in words
+        exists = {"there", "any", "anything", "anyone", "see"} & {*words_of(question)}
+        if question and beside and not exists and not asked & content(words):
+            return unparsed  # "A silhouette tells nothing"
         return _answer("no", "denied", clause)
     if question and _is_opposite(words, words_of(question)):
         return unparsed  # "It is closed" denies that it is open, but in no word of yes or no
