@@ -170,7 +170,9 @@ def _card(shown: Shown, answers: Sequence[Answer], values: Mapping[str, str]) ->
     picture = ""
     if shown.thumbnail:
         picture = f"data:{shown.type};base64,{base64.b64encode(shown.thumbnail).decode('ascii')}"
-    facts = [("category", item.category), *item.tags.items()]
+    # A picture that is shown needs no name: where it stands in the rows, that is a long hash.
+    tags = {name: value for name, value in item.tags.items() if name != "picture" or not picture}
+    facts = [("category", item.category), *tags.items()]
     if item.pair:
         facts.append(("pair", f"{item.pair} ({item.role})" if item.role else item.pair))
     if item.parent:
