@@ -1,6 +1,6 @@
 """How often the readers read what a careful person reads: on tests/data/labelled_replies.jsonl.
 
-usage: python bench/labelled.py [--batch 1|2|3|4|5|6|7] [--keep NAME]
+usage: python bench/labelled.py [--batch N] [--keep NAME]
 
 Each reply goes through its benchmark's own `read`, as a user's would. Three rates, by batches
 (see labelled_replies.md), with 95 % intervals over clusters of items:
@@ -27,7 +27,7 @@ from hardset.records import State
 HERE = Path(__file__).resolve().parent
 REPLIES = HERE.parent / "tests" / "data" / "labelled_replies.jsonl"
 KEPT = HERE / "labelled.json"
-BATCHES = (1, 2, 3, 4, 5, 6, 7)
+BATCHES = (1, 2, 3, 4, 5, 6, 7, 8)
 READERS = {
     "refusal": "refuses or not",
     "choice": "the option, or yes or no",
