@@ -405,6 +405,7 @@ def test_a_run_of_a_row_or_without_a_verdict_is_validated(tmp_path, rows):
     assert found.questions[0].no_verdict == (0 if rows == 1 else 2)
     assert all(one.powered.value == 1.0 for one in found.corrections if one.powered)
     assert bool(found.corrections) == (rows == 1)  # without a verdict no rate is the judges'
+    assert any("No rate is corrected" in one for one in found.notices) == (rows == 2)
 
 
 def test_the_sheet_asks_of_a_line_what_its_label_is_read_as(photos):

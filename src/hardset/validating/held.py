@@ -43,6 +43,10 @@ HOW_DRAWN = {
     "sets together as one",
     LEVELS[4]: "within each set of questions asked, whatever the judges said",
 }
+NO_RATE = (
+    "No rate is corrected: the judges gave no verdict, or no rate of this benchmark follows from "
+    "what they were asked."
+)
 ONE_PERSON = (
     "One person labelled: how far another would have agreed is not known, and labels count as "
     "right."
@@ -73,6 +77,7 @@ def held_against(
         for lines in every
         for i, line in enumerate(lines.lines)
     }
+    corrections = list(_corrections(done, sample, together, names))
     return Validated(
         folder=str(done.folder),
         benchmark=done.manifest["benchmark"],
@@ -84,14 +89,19 @@ def held_against(
         level=HOW_DRAWN[sample.level],
         people=[_person(one, sample) for one in sheets],
         questions=questions,
-        corrections=list(_corrections(done, sample, together, names)),
+        corrections=corrections,
         disagreements=disagreements(outcomes, every, sheets),
         labels=[
             {"id": line.id, "item": line.item, "repeat": line.repeat, "verdict": line.key}
             | {"labels": {one.name: one.written.get(line.id, "") for one in sheets}}
             for line in sample.lines
         ],
-        notices=[*_split(questions), ASSUMED, *([ONE_PERSON] if len(sheets) == 1 else [])],
+        notices=[
+            *_split(questions),
+            *([] if corrections else [NO_RATE]),
+            ASSUMED,
+            *([ONE_PERSON] if len(sheets) == 1 else []),
+        ],
     )
 
 
