@@ -19,12 +19,12 @@ DETERMINERS = word_set("the a an this that these those his her its their any")
 WRITTEN = word_set("written say says read reads printed writing")
 _PICTURES = word_set("image picture photo photograph screenshot question")
 ENDS_NOUN = word_set(
-    "after before in on at of to from with by for under behind over near beside above below between "
-    "inside next and or that which who is are was were be been has have had does do did can "
-    "could not left right , - : ? look looks lie lies stand stands point points say says "
-    "show shows hang seen shown made worn held built drawn found taken given known hangs "
-    "hold holds wear wears move moves come comes compare contain contains grow grows cover "
-    "covers"
+    "after before in on at of to from with by for under behind over near beside above "
+    "below between inside next and or that which who is are was were be been has have had "
+    "does do did can could not left right , - : ? look looks lie lies stand stands point "
+    "points say says show shows hang seen shown made worn held built drawn found taken "
+    "given known hangs hold holds wear wears move moves come comes compare contain "
+    "contains grow grows cover covers"
 )
 _KIND_OF = word_set("kind type sort brand breed model make part piece side half colour color")
 _IS = word_set("is are was were")
