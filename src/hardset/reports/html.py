@@ -19,6 +19,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from hardset.metrics import JUDGE
 from hardset.reports import view
 from hardset.reports.cards import cards
 from hardset.reports.runs import RunView, Shown, cuts, told_apart
@@ -91,6 +92,7 @@ def render(runs: Sequence[RunView], sample: Sequence[Shown] = ()) -> str:
         ],
         definitions=view.definitions(runs),
         metric_tables=view.metric_tables(runs),
+        judged=any(f"{JUDGE}_state" in run.outcomes.columns for run in runs),
         several_readings=len({m.reading for run in runs for m in run.metrics}) > 1,
         cards=laid_out,
         cut_choices=[
