@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -315,6 +316,111 @@ def test_two_letters_are_one_only_where_they_are_the_same(one, other):
     assert read_letter(f"Grade: {one}\nFinal grade: {other}", "ABCDEFGH") == other
 
 
+# --- replies in prose -----------------------------------------------------------------------
+
+REPLIES = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "data" / "judge_replies.jsonl")
+    .read_text(encoding="utf-8")
+    .splitlines()
+]
+"""Judges' replies in prose, labelled by hand; each round before the readers had been run on it."""
+
+
+def read_on(scale, said):
+    if scale == "binary":
+        return read_true_false(said)
+    return read_grade(said, 1, 5) if scale == "1-5" else read_letter(said, scale)
+
+
+def test_no_reply_in_prose_is_misread_and_few_are_not_read():
+    read = [(reply["verdict"], read_on(reply["scale"], reply["said"])) for reply in REPLIES]
+    assert [pair for pair in read if pair[1] is not None and pair[0] != pair[1]] == []
+    given = [pair for pair in read if pair[0] is not None]
+    assert len(given) >= 200
+    assert sum(said is None for _, said in given) <= 0.02 * len(given)
+
+
+TURNS = st.sampled_from(
+    ["{}. Wait, no: {}.", "{}\nActually, {}", "{}. On reflection, {}.", "{}... hold on, {}.",
+    "{}. Let me reconsider. {}.", "{} -> {}", "{}. Scratch that: {}", "{}, no wait, {}"]
+)  # fmt: skip
+
+
+@settings(deadline=None)
+@given(TURNS, st.sampled_from(["TRUE", "FALSE"]))
+def test_a_verdict_taken_back_is_none_unless_a_last_one_is_marked_final(turn, word):
+    other = {"TRUE": "FALSE", "FALSE": "TRUE"}[word]
+    for label in ("", "Verdict: "):
+        said = label + turn.format(word, other)
+        assert read_true_false(said) is None
+        assert read_true_false(f"{said}\nFinal verdict: {other}") is (other == "TRUE")
+
+
+@settings(deadline=None)
+@given(TURNS, st.permutations([1, 2, 3, 4, 5]))
+def test_a_grade_taken_back_is_none_unless_a_last_one_is_marked_final(turn, grades):
+    said = "Score: " + turn.format(*grades)
+    assert read_grade(said, 1, 5) is None
+    assert read_grade(f"{said}\nFinal score: {grades[1]}", 1, 5) == grades[1]
+
+
+@settings(deadline=None)
+@given(TURNS, st.permutations("ABC"))
+def test_a_letter_taken_back_is_none_unless_a_last_one_is_marked_final(turn, letters):
+    said = "Verdict: " + turn.format(*letters)
+    assert read_letter(said, "ABC") is None
+    assert read_letter(f"{said}\nFinal verdict: {letters[1]}", "ABC") == letters[1]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        # said both ways, or not quite
+        "Yes, it does not give an answer.", "No, it does.", "TRUE, FALSE", "TRUE; FALSE",
+        "TRUE. However, given the last sentence, FALSE.", "TRUE. It takes it back, so FALSE.",
+        "TRUE? No.", "Hardly TRUE", "Far from TRUE", "Anything but FALSE", "TRUE would be wrong.",
+        "TRUE is wrong here.", "Verdict: TRUE would be wrong", "The opposite of TRUE",
+        "FALSE \u2705\nTRUE \u274c", "TRUE\nFALSE", "At first glance, TRUE.", "Perhaps TRUE.",
+        # supposed
+        "If so, FALSE.", "TRUE if it gives an answer.", "Yes if you count 'none'.",
+        "FALSE, unless one counts 'no'.", "It would be FALSE if it gave none; it gives one.",
+        # of another
+        "The reference answer is TRUE.", "The reply answers TRUE.", "The reply's verdict is TRUE.",
+        "Previous verdict: TRUE", "For example: TRUE", "Expected verdict: FALSE",
+        "The reply says there is a dog. This is false.", "The premise of the question is FALSE.",
+        "The reply is incorrect, but it gives an answer.", "Is the man there? No.",
+        "The reply gives a concrete answer: No.", "The answer to the question is no.",
+        # perhaps the contrary of what was asked
+        "Refusal: TRUE", "Is the reply a refusal? Yes.", "Does the reply give no answer? Yes.",
+        # Chinese
+        "\u662f\u5426", "\u7b54\u6848\u662f\u5426\u6b63\u786e", "\u56de\u590d\u8bf4\uff1a\u662f",
+        "\u662f\n\u5426",
+    ],
+)  # fmt: skip
+def test_what_is_doubtful_is_none(said):
+    assert read_true_false(said) is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Score: 4 (3 if strict)", "Score: 4 or rather 3", "Score: 3 (maybe 4)", "Score: 4 3",
+        "Score: 3. Could also be 4.", "Score: 5 - 1 = 4", "Score: 2+2", "Score: 4 is too high",
+        "It deserves a 4, minus one for the hat.", "Score: 4 for content, 2 for form",
+        "Score: 4\nScore after correction: 3", "First score: 4", "Example: Score: 4",
+        "| Criterion | Score |\n|---|---|\n| Clarity | 4 |\n| Truth | 2 |",
+    ],
+)  # fmt: skip
+def test_a_grade_in_the_balance_is_none(said):
+    assert read_grade(said, 1, 5) is None
+
+
+def test_a_part_taken_back_is_none():
+    said = "answered: TRUE\nnamed: FALSE\nWait, named: TRUE"
+    assert read_parts(said, ["answered", "named"])["named"] is None
+
+
 # --- named parts ----------------------------------------------------------------------------
 
 
@@ -472,6 +578,8 @@ LONG = (
         "'",
         "\\",
     ),
+    *("wait, ", "Actually, ", "TRUE (", "FALSE. ", "does the reply ", '"a b" ', "> a\n", "```\n"),
+    *("<reply-0123456789ab>", "the verdict is a b ", "| a | b |\n", "Score: 3 maybe ", "if "),
     *("3 - x\n", "a", "‡", "½", "yes and no ", "§"),
 )
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from hardset.judging.verdict.quoted import own
 from hardset.reading.words import tidy
 
 T = TypeVar("T")
@@ -13,6 +14,8 @@ T = TypeVar("T")
 _OPENING = re.compile(r"<(?:think|thinking|thought|reasoning)>|\[THINK\]|◁think▷", re.IGNORECASE)
 _CLOSING = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]|◁/think▷", re.IGNORECASE)
 _CHANNEL, _FINAL = "<|channel|>", "<|channel|>final<|message|>"
+_BOX = re.compile(r"^(?:\[[xX]\]|[☑☒✓✔]) (?=[\w(])")
+_EMPTY_BOXES = ("[ ]", "[] ", "☐", "⬜", "□")
 _HTML = frozenset("code span strong table thead tbody small".split())
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]{3,30})>")
 _QUOTES = re.compile("[\"*`$\u20e3]|(?<!\\w)'|'(?!\\w)")
@@ -31,15 +34,16 @@ def spoken(text: str) -> str:
 
 
 def bare(text: str) -> str:
-    """Return a judge's words without thoughts, emphasis and quotes, one space wide at most.
+    """Return a judge's own words without thoughts and emphasis, one space wide at most.
 
-    `<score>4</score>` becomes a line `score: 4`, and `4½` is `4.5`. Empty lines go. Linear in the
-    length of the text, and so is every pattern that meets no run of spaces.
+    Marks of quotes go, and what is quoted of another (see `quoted.own`). `<score>4</score>`
+    becomes a line `score: 4`, and `4½` is `4.5`; of checkboxes the ticked ones stay. Empty lines
+    go. Linear in the length of the text, and so is every pattern that meets no run of spaces.
     """
-    text = _TAG.sub(_unwrapped, spoken(text).translate(_FRACTIONS))
+    text = _TAG.sub(_unwrapped, own(spoken(text)).translate(_FRACTIONS))
     text = _QUOTES.sub("", tidy(text)).replace("→", "->")
-    lines = (" ".join(line.split()) for line in text.split("\n"))
-    return "\n".join(line for line in lines if line)
+    lines = (_BOX.sub("", " ".join(line.split())) for line in text.split("\n"))
+    return "\n".join(line for line in lines if line and not line.startswith(_EMPTY_BOXES))
 
 
 def _unwrapped(tag: re.Match[str]) -> str:
@@ -51,6 +55,33 @@ def _unwrapped(tag: re.Match[str]) -> str:
 def before(match: re.Match[str], width: int = 32) -> str:
     """Return what stands just before a match, in its own line."""
     return match.string[max(0, match.start() - width) : match.start()].rpartition("\n")[2]
+
+
+def columns(text: str, names: frozenset[str]) -> list[str]:
+    """Return the cells of a table's verdict: under a head so named, or beside such a name.
+
+    Args:
+        text: made bare; rows are lines that begin with a bar.
+        names: what the column or the row may be called, in lower case.
+    """
+    cells: list[str] = []
+    at: int | None = None
+    for line in text.split("\n"):
+        row = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if not line.startswith("|") or len(row) < 2 or not re.search(r"\w", line):
+            at = at if line.startswith("|") else None
+            continue
+        heads = [n for n, cell in enumerate(row) if cell.lower().strip(" :") in names]
+        if heads == [0] and len(row) == 2 and row[1].lower() not in _HEADS:
+            cells.append(row[1])
+        elif heads:
+            at = heads[-1]
+        elif at is not None and at < len(row):
+            cells.append(row[at])
+    return cells
+
+
+_HEADS = frozenset("reason reasons reasoning explanation comment value rationale notes".split())
 
 
 def one(claims: Iterable[T | None]) -> T | None:
@@ -77,7 +108,8 @@ def negated(match: re.Match[str]) -> bool:
 
 
 _REPORTED = re.compile(
-    r"\b(?:please|user|(?:ask|demand|request|say|claim|order|instruct|tell|want|state|write)(?:s|ed)"
+    r"\b(?:please|user|(?:ask|demand|request|say|claim|order|instruct|tell|want|state|write)(?:s"
+    r"|ed)"
     r"|said|told|asking|saying|wrote)\b"
 )
 

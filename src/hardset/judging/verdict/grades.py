@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from hardset.judging.verdict.dress import bare, before, first, negated, reported
+from hardset.judging.verdict.doubt import settled, supposed, turning
+from hardset.judging.verdict.dress import bare, before, columns, first, negated, reported
 from hardset.judging.verdict.structured import is_structured, read_json, value_of
 
 _NAMES = (
@@ -13,6 +14,7 @@ _NAMES = (
     frozenset(("score", "rating", "grade", "mark", "points")),
     frozenset("verdict value answer result rationality".split()) | {"final answer"},
 )
+_COLUMNS = _NAMES[0] | frozenset(("score", "rating", "grade", "overall", "overall rating"))
 _DIGITS = {
     word: n
     for n, word in enumerate("zero one two three four five six seven eight nine ten".split())
@@ -25,7 +27,9 @@ _NUMBER = rf"(?:{_BAD}|(?<![\w.,/+-])[-+]?\d+(?:[.,]\d+)*(?!\w|-[a-z])|{_WORD})"
 _VALUE = (
     rf"(?P<n>{_NUMBER})(?P<percent> ?(?:%|per ?cent\b))?"
     rf"(?: ?\(?(?:/| ?\bout of|\bof) ?(?P<of>{_WHOLE})\)?(?![.,]?\d))?"
-    r"(?P<odd>[+?~]| ?[,&] ?(?=\d)"
+    r"(?P<odd>[+?~]| ?[,&] ?(?=\d)| ?[-=]+> ?(?=[-+]?\d)| ?[*x×+=-] ?(?=\d)| (?:minus"
+    r"|plus) (?=\w)| (?=\d)"
+    r"|[,.;]? no[,:]? (?=\d)"
     r"| ?(?:or|and) (?:higher|lower|more|less|above|below|so|better|worse)\b)?"
 )
 _ASIDE = r"(?: ?\([^()\n]{0,40}\))?"
@@ -87,7 +91,20 @@ _COUNTED = re.compile(
     r"questions?|requirements?|conditions?|aspects?|elements?|claims?|reasons?|checks?|cases?)\b",
     re.IGNORECASE,
 )
-_IF = re.compile(r"[)\]]? (?:if|had|were|unless|only if|would)\b", re.IGNORECASE)
+_IF = re.compile(
+    r"[)\]]?,? (?:if|had|were|unless|only if|would|(?:is|seems|looks) (?:too|not|wrong)|isn't"
+    r"|may\b|might"
+    r"|could|at (?:most|best|least)|max\b|maximum|tops)\b",
+    re.IGNORECASE,
+)
+# "Score: 3 (maybe 4)", "4 for this, 2 for that": another grade is held open at once.
+_ALSO = re.compile(
+    r"[^\n]{0,24}?\b(?:(?:maybe|perhaps|possibly|could|might|arguably|bordering|borderline|or"
+    r"|rather"
+    r"|almost|nearly|leaning|minus|plus|less)\b[^\n\d]{0,16}?|for [\w ]{1,20}[,;] (?:and )?)"
+    rf"{_WHOLE}(?![\w.]*\d)(?! [a-z]+s\b)|[^\n\d]{{0,4}}\(\d if\b",
+    re.IGNORECASE,
+)
 _BOUND = re.compile(
     r"(?:\b(?:at least|at most|less than|more than|than|below|above|under|over|about|nearly|almost|"
     r"around|up to|short of|approximately|maximum|minimum|point|step|"
@@ -95,9 +112,11 @@ _BOUND = re.compile(
     r" $",
     re.IGNORECASE,
 )
+_TURN = turning(rf"{_WHOLE}(?: ?(?:/|out of|of) ?{_WHOLE})?(?=$|[.,;:!)\]\n]| (?:because|since)\b)")
 _OTHER_SCORE = re.compile(
     r"\b(?:confidence|certainty|maximum|max|minimum|min|highest|lowest|best|worst|possible|perfect|"
-    r"full|previous|initial|original|average|mean|threshold|passing|total|no)[ _-]$",
+    r"full|previous|prior|earlier|first|example|expected|sample|initial|original|average|mean"
+    r"|threshold|passing|total|no)(?: ?: ?|[ _-])$",
     re.IGNORECASE,
 )
 _NONE = re.compile(
@@ -109,11 +128,12 @@ def read_grade(text: str, low: int, high: int) -> int | None:
     r"""Read a whole number on a scale from a judge's reply.
 
     What is marked final, overall or boxed decides; then what is called the score, rating or grade,
-    is given, or stands over the scale's end (`4/5`); then a number alone on a line; then one that
-    leads the first or last line ("3 - names the object only"); then "so 3." at the end. Where such
-    claims differ, or one is off the scale, a fraction, a percentage or a range, there is no grade.
-    The scale's own ends ("on a scale of 1-10"), points of a list, and what is counted ("5 out of 5
-    criteria") are no grades, and a grade on a scale that ends elsewhere is none on this one.
+    is given, or stands over the scale's end (`4/5`); then the cell of a score column; then a number
+    alone on a line; then one that leads the first or last line ("3 - names the object only"); then
+    "so 3." at the end. Where such claims differ, or one is off the scale, a fraction, a percentage,
+    a range or a sum, there is no grade, nor where it is taken back (see `doubt`). The scale's own
+    ends ("on a scale of 1-10"), points of a list, grades supposed ("if ..."), and what is counted
+    ("5 out of 5 criteria") are no grades, and a grade on a scale that ends elsewhere is none here.
 
     Args:
         text: the judge's reply.
@@ -128,17 +148,22 @@ def read_grade(text: str, low: int, high: int) -> int | None:
     words = _off_the_scale(re.sub(r"(?<=\d) ?分", " ", bare(text)), low, high)
     if not words or _NONE.search(words):
         return None
-    lines = words.split("\n")
-    grade = first(
+    grade = settled(words, lambda text: _read(text, high), lambda text: _finals(text, high), _TURN)
+    return _within(grade, low, high)
+
+
+def _read(text: str, high: int) -> int | None:
+    lines = text.split("\n")
+    return first(
         [
-            lambda: _finals(words, lines, high),
-            lambda: _said(words, high),
+            lambda: _finals(text, high),
+            lambda: _said(text, high),
+            lambda: _cells(text, high),
             lambda: _alone(lines, high),
             lambda: _leads(lines, high),
-            lambda: [_number(m, high) for m in _THEREFORE.finditer(words.rstrip(" .!)]"))],
+            lambda: [_number(m, high) for m in _THEREFORE.finditer(text.rstrip(" .!)]"))],
         ]
     )
-    return _within(grade, low, high)
 
 
 def _off_the_scale(text: str, low: int, high: int) -> str:
@@ -163,7 +188,7 @@ def _off_the_scale(text: str, low: int, high: int) -> str:
     return "" if foreign else "\n".join(" ".join(line.split()) for line in text.split("\n"))
 
 
-def _finals(text: str, lines: list[str], high: int) -> list[int | None]:
+def _finals(text: str, high: int) -> list[int | None]:
     boxed = [(m[1] or m[2] or "").strip() for m in _BOXED.finditer(text)]
     if boxed:
         return [_number(m, high) if (m := _FULL.fullmatch(one)) else None for one in boxed]
@@ -173,6 +198,7 @@ def _finals(text: str, lines: list[str], high: int) -> list[int | None]:
         for m in _SAID.finditer(text)
         if marked.search(before(m)) and not reported(m)
     ]
+    lines = text.split("\n")
     return found + [_number(m, high) for line in lines if (m := _FINAL_LINE.fullmatch(line))]
 
 
@@ -186,9 +212,14 @@ def _said(text: str, high: int) -> list[int | None]:
         if _OTHER_SCORE.search(before(said)) or reported(said):
             continue
         firm = ":" in said["sep"] or "=" in said["sep"]
-        if not firm and (not _goes(said) or negated(said)):
+        if not firm and (not _goes(said) or negated(said) or supposed(said)):
             continue
+        if "\n" in said["sep"] and said["label"].lower().endswith("s"):
+            continue  # "The grades:", and a list of them
         if _IF.match(text, said.end()):
+            continue
+        if _ALSO.match(text, said.end()):
+            claims.append(None)
             continue
         of_many = _COUNTED.match(text, said.end()) and said["of"]
         number = None if of_many else _number(said, high)
@@ -196,18 +227,25 @@ def _said(text: str, high: int) -> list[int | None]:
         given = firm or said["label"].lower() in _GIVING
         (claims if given else spoken_of).append(number)
     for earned in _EARNED.finditer(text):
-        denied = negated(earned) or reported(earned) or _IF.match(text, earned.end())
+        denied = negated(earned) or reported(earned) or supposed(earned)
         if _goes(earned) and not denied:
-            claims.append(_number(earned, high))
+            claims.append(None if _ALSO.match(text, earned.end()) else _number(earned, high))
     for ratio in _RATIO.finditer(text):
         on_scale = ratio["of"] and ratio["n"] != _BAD and _whole(ratio["of"]) == high
         # A sentence may follow that has no full stop before it: "4/5 The reply ..."
         goes = _goes(ratio) or re.match(r" [A-Z]", text[ratio.end() : ratio.end() + 2])
         free = not _COUNTED.match(text, ratio.end()) and not _BOUND.search(before(ratio))
-        denied = negated(ratio) or reported(ratio) or _IF.match(text, ratio.end())
+        denied = negated(ratio) or reported(ratio) or supposed(ratio)
         if on_scale and goes and free and not denied:
             claims.append(_number(ratio, high))
     return claims if firmly or not spoken_of else claims + spoken_of
+
+
+def _cells(text: str, high: int) -> list[int | None]:
+    return [
+        _number(m, high) if (m := _FULL.fullmatch(cell)) else None
+        for cell in columns(text, _COLUMNS)
+    ]
 
 
 def _alone(lines: list[str], high: int) -> list[int | None]:
