@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from zipfile import ZipFile
 
 from hardset.errors import UsageError
 from hardset.replies.source import Record
@@ -18,13 +19,12 @@ def rows(path: Path) -> Iterator[Record]:
     Raises:
         UsageError: the workbook is broken, or two columns have one name.
     """
-    from zipfile import BadZipFile
-
     from openpyxl import load_workbook
-    from openpyxl.utils.exceptions import InvalidFileException
 
     try:
         with path.open("rb") as file:
+            if not any(name.startswith("xl/worksheets/") for name in ZipFile(file).namelist()):
+                raise UsageError(f"{path} is an Excel workbook without a table, of charts perhaps")
             book = load_workbook(file, read_only=True)
             sheet = book.worksheets[0]
             lines = sheet.iter_rows(values_only=True)
@@ -38,7 +38,9 @@ def rows(path: Path) -> Iterator[Record]:
                 }
                 if any(cell is not None for cell in row.values()):
                     yield Record(f"{path.name}, row {number}", row)
-    except (BadZipFile, InvalidFileException, KeyError, ValueError, SyntaxError, OSError) as error:
+    except UsageError:
+        raise
+    except Exception as error:  # openpyxl tells what is broken by whatever it stumbles over
         raise UsageError(f"{path} is a broken Excel workbook: {error}") from error
 
 

@@ -5,6 +5,7 @@ Python's own zipfile knows Zstandard (method 93 of the zip format) from version 
 
 from __future__ import annotations
 
+import lzma
 import struct
 import zipfile
 import zlib
@@ -15,6 +16,10 @@ from typing import BinaryIO
 from hardset.errors import UsageError
 
 ZSTANDARD = 93
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError),
+    *(NotImplementedError, RuntimeError, ValueError, OSError),  # RuntimeError: it has a password
+)
 _LOCAL = struct.Struct("<26xHH")  # of a member's own header: the lengths of its name and extra
 
 
@@ -33,7 +38,7 @@ def read_members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[st
                     yield member.filename, _zstandard(file, member)
                 else:
                     yield member.filename, archive.read(member)
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
+    except _BROKEN as error:
         raise UsageError(f"{path} is a broken zip archive: {error}") from error
 
 

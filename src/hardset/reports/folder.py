@@ -19,6 +19,7 @@ import msgspec
 
 from hardset.errors import UsageError
 from hardset.records import Metric, State
+from hardset.sources.panics import panics_told
 
 if TYPE_CHECKING:
     import polars as pl
@@ -134,7 +135,8 @@ def read_folder(folder: Path) -> tuple[dict[str, Any], list[Metric], pl.DataFram
         name = METRICS
         metrics = msgspec.json.decode((folder / METRICS).read_bytes(), type=list[Metric])
         name = OUTCOMES
-        outcomes = pl.read_parquet(folder / OUTCOMES)
+        with panics_told(folder / OUTCOMES):
+            outcomes = pl.read_parquet(folder / OUTCOMES)
     except (msgspec.DecodeError, UnicodeDecodeError, pl.exceptions.PolarsError) as error:
         raise UsageError(f"{folder / name} is damaged: {error}") from error
     except OSError as error:

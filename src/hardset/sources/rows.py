@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from hardset.errors import UsageError
+from hardset.sources.panics import panics_told
 
 LONGEST_CELL = 2**31 - 1  # a cell may hold an image; Python's own limit is 128 KB
 
@@ -120,10 +121,12 @@ def _parquet(path: Path) -> Iterator[Row]:
     import polars as pl
 
     try:
-        table = pl.scan_parquet(path)
-        total = table.select(pl.len()).collect().item()
+        with panics_told(path):
+            table = pl.scan_parquet(path)
+            total = table.select(pl.len()).collect().item()
         for start in range(0, total, 1024):
-            chunk = table.slice(start, 1024).collect()
+            with panics_told(path):
+                chunk = table.slice(start, 1024).collect()
             for number, fields in enumerate(chunk.iter_rows(named=True), start + 1):
                 yield Row(f"{path.name}, row {number}", fields)
     except pl.exceptions.PolarsError as error:
