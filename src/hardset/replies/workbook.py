@@ -23,8 +23,9 @@ def rows(path: Path) -> Iterator[Record]:
 
     try:
         with path.open("rb") as file:
-            if not any(name.startswith("xl/worksheets/") for name in ZipFile(file).namelist()):
-                raise UsageError(f"{path} is an Excel workbook without a table, of charts perhaps")
+            folders = {name.rpartition("/")[0] for name in ZipFile(file).namelist()}
+            if "xl/chartsheets" in folders and "xl/worksheets" not in folders:
+                raise UsageError(f"{path} is an Excel workbook without a table: it has charts only")
             book = load_workbook(file, read_only=True)
             sheet = book.worksheets[0]
             lines = sheet.iter_rows(values_only=True)
