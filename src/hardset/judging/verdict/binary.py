@@ -45,7 +45,8 @@ _SAID = re.compile(
     r"(?P<of> (?:to|of|for|on|as to)(?: (?:the|this|your|my|above|first|second)){0,2} "
     r"(?:check|task|prompt|rubric|criterion|evaluation|instruction|reply|response"
     r"|whether the (?:reply|response)[^.,;:!?\n]{1,80}?(?= is )))?"
-    rf"(?: would be(?=:| (?:TRUE|FALSE)\b)| ?(?:is|[:=])+| - | ?-+> ?)[:=]*\s?[\[({{]*{_ANY}",
+    rf"(?: would be(?=:| (?:TRUE|FALSE)\b)| ?(?:is|[:=])+| - | ?-+> ?)"
+    rf"[:=]*\s?[\[({{✅✔✓❌✗✘✖ ]{{0,4}}{_ANY}",
     re.IGNORECASE,
 )
 # "Verdict (TRUE/FALSE): FALSE" repeats the choice.
@@ -136,7 +137,7 @@ _STANDS = re.compile(
     r"|with|vote"
     r"|marked|labell?ed|mark|label|i\.e|(?:verdict|label|answer|result|judge?ment|conclusion"
     r"|decision"
-    r"|check|criterion|statement|reply|response|it|this|that)(?: [^\s.;!?,:]{1,24}){0,12}"
+    r"|check|output|criterion|statement|reply|response|it|this|that)(?: [^\s.;!?,:]{1,24}){0,12}"
     r" (?:is|be)(?: (?:therefore|thus|hence|clearly|then))?|^(?:it|this|that|which) (?:is"
     r"|would be))"
     r" )$",
@@ -144,7 +145,9 @@ _STANDS = re.compile(
 )
 _THEIRS = re.compile(
     r"\b(?:premise|assumption|presupposition|question|claim|title|caption|sign)s?"
-    r"\b[^.;!?,:]{0,60} (?:is|be) $|\b(?:first (?:glance|sight|impression)|example|instance|e\.g\.?"
+    r"\b[^.;!?,:]{0,60} (?:is|be) $"
+    r"|\b(?:reads|written|printed|caption|first (?:glance|sight|impression)|example"
+    r"|instance|e\.g\.?"
     r"|previous|earlier|expected|colleague|others?|disagree)\b[^.;!?]{0,60}$|(?:回复|回答|模型"
     r"|参考)[^.,;!?]{0,12}$",
     re.IGNORECASE,

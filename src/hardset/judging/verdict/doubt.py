@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 _CLAUSE = r"(?:^|[.!?;:,()\[\]\n]|-) ?"
 _TURN = re.compile(
-    rf"{_CLAUSE}(?:(?:oh|ah|hm+|um+|no|oops|but|and|so|well|ok|okay)[,.:!]* ){{0,3}}"
+    rf"{_CLAUSE}(?:(?:oh|ah|hm+|um+|(?<=\W)no|oops|but|and|so|well|ok|okay)[,.:!]* ){{0,3}}"
     r"(?:wait\b|hold on\b|hang on\b|scratch that|strike that|correction\b|oops\b"
     r"|(?:up)?on (?:second thoughts?|(?:closer |further |careful |more )?"
     r"(?:reflection|reconsideration|reconsidering|inspection|review|re-?reading|thought|look))"
