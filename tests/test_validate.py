@@ -27,7 +27,7 @@ from hardset.judging.people.against import hold
 from hardset.judging.people.correcting import corrected, said_of
 from hardset.judging.people.labels import read_label, settled
 from hardset.judging.people.sample import FEW, LEVELS, base_due, draw, strata, units
-from hardset.judging.people.sheet import COLUMNS, LONGEST, inert, lay_out, write_sheet
+from hardset.judging.people.sheet import COLUMNS, LONGEST, held, inert, lay_out, write_sheet
 from hardset.metrics import Rates, Ratio
 from hardset.records import GRADE
 from hardset.reports.folder import read_folder
@@ -315,7 +315,7 @@ def test_texts_come_back_exactly(tmp_path):
     with (tmp_path / "a.csv").open(encoding="utf-8-sig", newline="") as file:
         cells = [row["reply"] for row in csv.DictReader(file)]
     assert not any(cell.startswith(("=", "+", "-", "@", "\t")) for cell in cells)
-    assert [cell.removeprefix("'") for cell in cells] == ODD
+    assert [cell.removeprefix("'") for cell in cells] == [held(text) for text in ODD]
 
 
 def test_a_workbook_holds_no_formula(tmp_path):

@@ -10,7 +10,9 @@ from zipfile import ZipFile
 from hardset.errors import UsageError
 from hardset.replies.source import Record
 
-_ESCAPED = re.compile(r"_x00([01][0-9A-Fa-f])_")  # how Excel writes a control character
+_ESCAPED = re.compile(  # how Excel writes a control character, and a _ that looks like it
+    r"_x00([01][0-9A-Fa-f])_|_x00(5[Ff])_(?=x[0-9A-Fa-f]{4}_)"
+)
 
 
 def rows(path: Path) -> Iterator[Record]:
@@ -48,4 +50,4 @@ def rows(path: Path) -> Iterator[Record]:
 def _plain(cell: object) -> object:
     if not isinstance(cell, str):
         return cell
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), cell)
+    return _ESCAPED.sub(lambda found: chr(int(found[1] or found[2], 16)), cell)

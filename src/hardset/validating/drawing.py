@@ -21,6 +21,10 @@ from hardset.validating.tables import records_of, text_of
 
 SHEET = "labels.csv"
 _ENDINGS = {"image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".webp", "image/gif": ".gif"}
+_UNHELD = (
+    "lines with control characters or the like, which no spreadsheet holds: {:,}. They stand there "
+    "as \u2400 and other signs; judges saw them as they are"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +78,7 @@ def draw_sheet(
         kept_at(done, sample.mark).write_bytes(msgspec.json.encode(sample) + b"\n")
         pictures, lost = _pictures(sample, done.outcomes, items, benchmark, beside(path))
         offered = {line.id: choices(sample.rubric(line.key)) for line in sample.lines}
-        write_sheet(path, lay_out(sample, done.outcomes, items, pictures), offered)
+        unheld = write_sheet(path, lay_out(sample, done.outcomes, items, pictures), offered)
     except OSError as error:
         raise UsageError(f"the sheet {path} cannot be written: {error}") from error
     of_key = [line.key for line in sample.lines]
@@ -86,7 +90,7 @@ def draw_sheet(
         due={key: int(base_due(done.outcomes, sample.rubric(key)).sum()) for key in sample.keys},
         replies=len({line.row for line in sample.lines}),
         pictures=len({one for shown in pictures.values() for one in shown.split("\n")}),
-        notices=[*notices, *lost],
+        notices=[*notices, *lost, *([_UNHELD.format(unheld)] * bool(unheld))],
     )
 
 

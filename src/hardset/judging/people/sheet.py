@@ -2,8 +2,9 @@
 
 As CSV it begins with UTF-8's mark, so that spreadsheets read it right, and a cell that they would
 take for a formula (= + - @, a tab, or a mark that is there already) begins with a ' to be taken off
-once. As parquet and xlsx every text is as it was. In CSV and xlsx a text too long for a cell is cut
-in its middle, and whole in a file beside the sheet.
+once. As parquet and xlsx every text is as it was, but for what these cannot hold: control
+characters and the like stand there, and in CSV, as signs that can be seen (`held`). In CSV and xlsx
+a text too long for a cell is cut in its middle, and whole in a file beside the sheet.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ COLUMNS = (ID, LABEL, NOTE, "asked", PICTURE, *FACTS)
 ENDINGS = (".csv", ".parquet", ".xlsx")
 LONGEST = 30_000  # characters of a cell: spreadsheets take 32,767, and spoil the next line beyond
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]|_(?=x[0-9A-Fa-f]{4}_)")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
+_HALVES = re.compile("[\ud800-\udfff]")  # of surrogate pairs: no text, in whatever format
+_ESCAPED = re.compile(r"\r|_(?=x[0-9A-Fa-f]{4}_)")  # in workbooks
 _WIDTHS = {ID: 14, LABEL: 12, NOTE: 24, PICTURE: 20, "asked": 60, "reply": 70}
 
 
@@ -67,13 +70,16 @@ def write_sheet(
     path: Path,
     lines: Sequence[Mapping[str, str]],
     offered: Mapping[str, Sequence[str]] | None = None,
-) -> None:
+) -> int:
     """Write a sheet, whole or not at all, in the format that its ending names.
 
     Args:
         path: where to.
         lines: as `lay_out` writes them.
         offered: by id, the labels that a workbook offers in a list.
+
+    Returns:
+        On how many lines a character that the format cannot hold is written as another sign.
 
     Raises:
         OSError: it cannot be written.
@@ -82,19 +88,35 @@ def write_sheet(
     ending = path.suffix.lower()
     try:
         if ending == ".parquet":
-            columns = {name: [line[name] for line in lines] for name in COLUMNS}
+            fit = [{name: held(text, _HALVES) for name, text in line.items()} for line in lines]
+            columns = {name: [line[name] for line in fit] for name in COLUMNS}
             pl.DataFrame(columns, schema=dict.fromkeys(COLUMNS, pl.String)).write_parquet(
                 unfinished
             )
         else:
             cut = [_cut(line, beside(path)) for line in lines]
+            fit = [{name: held(text) for name, text in line.items()} for line in cut]
             if ending == ".xlsx":
-                _write_xlsx(unfinished, cut, offered or {})
+                _write_xlsx(unfinished, fit, offered or {})
             else:
-                _write_csv(unfinished, cut)
+                _write_csv(unfinished, fit)
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
+    unheld = _HALVES if ending == ".parquet" else _CONTROL
+    return sum(any(map(unheld.search, line.values())) for line in lines)
+
+
+def held(text: str, unheld: re.Pattern[str] = _CONTROL) -> str:
+    """Write what a sheet cannot hold as signs that do nothing and can be seen.
+
+    Unicode's pictures of the control characters, U+2400 on; else its replacement character.
+    """
+    return unheld.sub(lambda found: _picture(ord(found[0])), text)
+
+
+def _picture(code: int) -> str:
+    return chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\ufffd"
 
 
 def _cut(line: Mapping[str, str], folder: Path) -> dict[str, str]:
@@ -150,7 +172,7 @@ def _write_xlsx(
             cell.alignment = wrapped
             if not line[name]:
                 continue
-            cell.value = _CONTROL.sub(lambda found: f"_x{ord(found[0]):04X}_", line[name])
+            cell.value = _ESCAPED.sub(lambda found: f"_x{ord(found[0]):04X}_", line[name])
             cell.data_type = "s"  # whatever it begins with
             if name == PICTURE:
                 cell.hyperlink = line[name].split("\n")[0]  # a cell has one link at most
