@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -58,6 +60,9 @@ def everything(found: Validated) -> str:
          + ("id\tlabel\tnote\r\n" + BODY.format(d="\t")).encode("utf-16-le")),
         ("big.txt", codecs.BOM_UTF16_BE
          + ("Id\tLabel\tNote\r\n" + BODY.format(d="\t")).encode("utf-16-be")),
+        ("twice.csv", codecs.BOM_UTF8 * 2 + ("id,label,note\r\n" + BODY.format(d=",")).encode()),
+        ("thrice.csv", codecs.BOM_UTF8 * 3 + ("sep=;\r\nid;label;note\r\n"
+         + BODY.format(d=";")).encode()),
         ("padded.csv", ("id;label;note;\r\n" + BODY.format(d=";")).encode()),
         ("short.csv", b"id;label;note\r\ns012345-0001;TRUE;so\r\ns012345-0002;\r\n"),
     ],
@@ -72,6 +77,24 @@ def test_a_sheet_is_read_as_a_spreadsheet_leaves_it(tmp_path, name, raw):
         {"id": "s012345-0001", "label": "TRUE", "note": "so"},
         {"id": "s012345-0002", "label": "", "note": ""},
     ]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["--sample", "1.5"], ["--sample", "0.9"], ["--sample", "5", "--seed", "1.5"],
+        ["--sample", "5", "--seed", "-1"], ["--labels", "labels.csv", "--seed", "-1"],
+        ["--labels", "labels.csv", "--draws", "150.5"],
+    ],
+)  # fmt: skip
+def test_what_is_no_whole_number_is_not_taken_for_one(small, tmp_path, given):
+    done = subprocess.run(
+        [sys.executable, "-m", "hardset", "validate", str(small[0]), *given],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "whole number" in done.stdout + done.stderr
+    assert not list(small[0].glob("validation*"))
 
 
 def test_a_line_is_named_as_it_stands_in_the_file(tmp_path):

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
 from hardset.errors import UsageError
 from hardset.streams import nobody_listening, tell
+
+
+def _whole(_type: Any, tokens: Sequence[Any]) -> int:
+    """Read a whole number; 1.5 is none, and is not taken for 1."""
+    try:
+        return int(tokens[0].value)
+    except ValueError as error:
+        raise ValueError(f"{tokens[0].value!r} is no whole number") from error
+
 
 _SHEET = Group("Draw a sheet", sort_key=1)
 _LABELS = Group("Read labels", sort_key=2)
@@ -19,13 +29,13 @@ def validate(
     run: Path,
     /,
     *,
-    sample: Annotated[int | None, Parameter(group=_SHEET)] = None,
+    sample: Annotated[int | None, Parameter(group=_SHEET, converter=_whole)] = None,
     sheet: Annotated[Path | None, Parameter(group=_SHEET)] = None,
     only: Annotated[list[str] | None, Parameter(group=_SHEET, negative="")] = None,
     rubric: Annotated[list[Path] | None, Parameter(group=_SHEET, negative="")] = None,
-    seed: int = 0,
+    seed: Annotated[int, Parameter(converter=_whole)] = 0,
     labels: Annotated[list[Path] | None, Parameter(group=_LABELS, negative="")] = None,
-    draws: Annotated[int, Parameter(group=_LABELS)] = 10_000,
+    draws: Annotated[int, Parameter(group=_LABELS, converter=_whole)] = 10_000,
 ) -> int:
     """Hold a run's judges against people: draw a sheet of replies to label, then read it back.
 
@@ -77,6 +87,8 @@ def validate(
         raise UsageError(
             "give --sample N to draw a sheet, or --labels SHEET to read one that is filled in"
         )
+    if not 0 <= seed < 2**63:
+        raise UsageError(f"--seed takes a whole number of 0 or more, below 2^63, not {seed}")
     if labels is None:
         assert sample is not None
         return _draw(run, sample, sheet, seed, rubric or [], only or [])
@@ -107,8 +119,6 @@ def _draw(
 
     if not 1 <= sample <= 100_000:
         raise UsageError(f"--sample takes a whole number from 1 to 100,000, not {sample}")
-    if seed < 0:
-        raise UsageError(f"--seed takes a whole number of 0 or more, not {seed}")
     drawn = draw_sheet(run, replies=sample, sheet=sheet, seed=seed, rubrics=rubrics, only=only)
     with nobody_listening():
         total = sum(drawn.lines.values())

@@ -102,6 +102,7 @@ def _table(path: Path, raw: bytes, encoding: str) -> Iterator[tuple[str, Cells]]
             f"{path} is not {'UTF-16' if encoding == 'utf-16' else 'UTF-8'} text: {error.reason}; "
             "save it as CSV UTF-8, or as .xlsx"
         ) from error
+    text = text.lstrip("\ufeff")  # of a sheet that was saved with its mark twice
     if "\0" in text:
         raise UsageError(f"{path} holds NUL characters: it is damaged, or no sheet of labels")
     first, _, rest = text.partition("\n")
