@@ -180,6 +180,8 @@ def test_a_negated_verdict_is_the_opposite_of_what_the_judge_says():
         ("matches-reference", '{"reason": "true"}', {}),
         ("matches-reference", '{"answer": "TRUE"}', {"": 1}),  # no schema: JSON of its own
         ("refused", '{"verdict": "FALSE"}', {"": 1}),
+        ("refused", '{"refused": true}', {"": 1}),  # the verdict by its own name
+        ("refused", '{"ok": true}', {}),
     ],
 )
 def test_a_verdict_in_any_form_is_read_off(name, said, votes):

@@ -35,6 +35,7 @@ SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
 """A word or two is due, and a judge that reasons first needs room."""
 UNREAD = "no verdict in the judge's reply"
 LONGEST = 20_000  # characters of a judge's reply that are read: of a longer one, both ends
+_VERDICTS = {"verdict", "answer", "result", "judgment", "judgement", "conclusion", "decision"}
 _NOT_BUSY = re.compile(r"answered 50[01]")  # other faults that pass are no refusal of a form
 
 
@@ -251,6 +252,13 @@ def read_votes(rubric: Rubric, text: str) -> dict[str, int]:
     found = read_json(text) if text.lstrip()[:1] in ("{", "`") else None
     if found is not None and len(held := _of_json(rubric, found)) == len(rubric.keys):
         return held  # what a schema gives; other JSON is a reply in words
+    if found is not None and rubric.negated:
+        # `{"refused": true}` names the verdict itself, and is not turned round.
+        named = found.get(rubric.name)
+        if isinstance(named, bool):
+            return {rubric.name: int(named)}
+        if not found.keys() & _VERDICTS:
+            return {}
     read: Mapping[str, int | None]
     if rubric.parts:
         parts = read_parts(text, tuple(rubric.parts))
