@@ -151,7 +151,7 @@ def run(
     from hardset.benchmarks import registry
     from hardset.consulting import roles_of
     from hardset.models import make_model
-    from hardset.reports import comparison_tables, progress, terminal
+    from hardset.reports import progress, terminal
     from hardset.reports.folder import make_usable
     from hardset.reports.text import visible
     from hardset.run import Settings, able, evaluate, write_report
@@ -241,10 +241,8 @@ def run(
         terminal.show([done.view() for done in finished], by_cut=cuts)
         if not cuts:
             print(f"By {', '.join(declared.cuts)}: in the report, or with --cuts.")
-        for compared, page in _paired(finished, len(worded), report):
-            comparison_tables.show(compared, by_cut=cuts)
-            if page is not None:
-                print(f"wordings compared: {page}")
+        if len(worded) > 1:
+            _hold_wordings(finished, len(worded), report, by_cut=cuts)
         for done in finished:
             print(visible(f"{done.title}: {done.folder}"))
         if report is not None:
@@ -255,6 +253,18 @@ def run(
             say_what_failed(done)
     lacking = any(done.failed or done.unjudged or done.undecided for done in finished)
     return FAILED_ROWS if lacking else 0
+
+
+def _hold_wordings(
+    finished: Sequence[Run], wordings: int, report: Path | None, *, by_cut: bool
+) -> None:
+    """Print how each model's further wordings stand to its first."""
+    from hardset.reports import comparison_tables
+
+    for compared, page in _paired(finished, wordings, report):
+        comparison_tables.show(compared, by_cut=by_cut)
+        if page is not None:
+            print(f"wordings compared: {page}")
 
 
 def _paired(
@@ -268,8 +278,6 @@ def _paired(
 
     models = len({done.model for done in finished})
     lines = len(finished) // (models * wordings)
-    if wordings == 1:
-        return
     for first in range(0, len(finished), wordings * lines):
         for line in range(lines):
             some = finished[first + line : first + wordings * lines : lines]
