@@ -383,6 +383,10 @@ def test_the_terminal_is_short_and_says_how_the_sample_was_drawn_in_words(small,
         (lambda rows: rows.drop("answerable"), "has no column answerable"),
         (lambda rows: rows.with_columns(answerable=pl.lit(None, dtype=pl.Boolean)),
          "has gaps in answerable"),
+        (lambda rows: rows.with_columns(answerable=pl.lit("yes")),
+         "has a column answerable of type String"),
+        (lambda rows: rows.with_columns(category=pl.concat_list("category")),
+         "has a column category of type List(String)"),
         (lambda rows: rows.head(0), "no reply to label"),
         (lambda rows: pl.concat([rows, rows.head(1)]), "two rows of item"),
     ],
@@ -401,7 +405,11 @@ def test_a_sample_that_was_changed_is_not_trusted(small, tmp_path):
     sheet = fill(drawn.sheet, run, truth, tmp_path / "anna.csv")
     kept = run / f"validation-{drawn.sample.mark}.json"
     whole = json.loads(kept.read_text())
+    first, *others = whole["lines"]
     for part, value in (("level", "moon"), ("seed", 7), ("lines", whole["lines"][:3]),
+                        ("keys", ["moon"]), ("keys", whole["keys"][:1]), ("keys", []),
+                        ("lines", [first | {"row": 10**6}, *others]),
+                        ("lines", [first | {"item": "moon"}, *others]),
                         ("rubrics", [whole["rubrics"][0] | {"negated": False},
                                      *whole["rubrics"][1:]])):  # fmt: skip
         kept.write_text(json.dumps(whole | {part: value}))

@@ -93,9 +93,12 @@ def rubrics_of(done: Judged, files: Sequence[str | Path]) -> list[Rubric]:
 def _wrong(outcomes: pl.DataFrame, rubric: Rubric) -> str:
     """Say what the outcomes lack of what a rubric's verdicts need; "" where all is there."""
     verdict = {"binary": pl.Boolean, "graded": pl.Float64, "letter": pl.String}[rubric.scale]
-    wanted: dict[str, Any] = {"reply": pl.String, "verdict_due": pl.Boolean}
-    if {"answerable", "unanswerable"} & set(rubric.due):
-        wanted["answerable"] = pl.Boolean
+    wanted: dict[str, Any] = {
+        "reply": pl.String,
+        "verdict_due": pl.Boolean,
+        "answerable": pl.Boolean,
+    }
+    wanted |= {name: pl.String for name in ("category", "pair", "role") if name in outcomes.columns}
     for key in rubric.keys:
         wanted |= {f"verdict_{key}": verdict, f"panel_{key}": pl.String}
         vote = pl.Int16 if rubric.scale == "graded" else verdict
@@ -105,7 +108,7 @@ def _wrong(outcomes: pl.DataFrame, rubric: Rubric) -> str:
             return f"has no column {name}"
         if outcomes.schema[name] != dtype:
             return f"has a column {name} of type {outcomes.schema[name]}"
-    gaps = [name for name in ("answerable", "verdict_due") if name in wanted]
+    gaps = ("answerable", "verdict_due")
     return next((f"has gaps in {name}" for name in gaps if outcomes[name].has_nulls()), "")
 
 

@@ -102,6 +102,11 @@ def _sample_of(done: Judged, read: Sequence[tuple[Path, list[tuple[str, Cells]]]
             f"{done.folder / folder.OUTCOMES} is not what the sample {mark} was drawn from: it has "
             "been changed since"
         )
+    items, repeats = done.outcomes["item"], done.outcomes["repeat"]
+    for line in sample.lines:
+        row = line.row
+        if not 0 <= row < len(items) or (items[row], repeats[row]) != (line.item, line.repeat):
+            raise UsageError(f"{kept} is damaged: {line.id} is of no such row of the outcomes")
     return sample
 
 

@@ -292,7 +292,7 @@ def _numbered(
         level=level,
         lines=tuple(
             Line(
-                id=f"{mark}-{number:04d}",
+                id=_id(mark, number),
                 row=row,
                 item=items[row],
                 repeat=repeats[row],
@@ -301,6 +301,10 @@ def _numbered(
             for number, (row, key) in enumerate(asked, 1)
         ),
     )
+
+
+def _id(mark: str, number: int) -> str:
+    return f"{mark}-{number:04d}"
 
 
 def _mark(
@@ -321,8 +325,9 @@ def whole(sample: Sample) -> bool:
     return (
         all(map(_as_its_file, sample.rubrics))
         and sample.level in LEVELS
-        and {line.key for line in sample.lines} <= keys
-        and set(sample.keys) <= keys
+        and {line.key for line in sample.lines} <= set(sample.keys) <= keys
+        and len(set(sample.keys)) == len(sample.keys)
+        and all(line.id == _id(sample.mark, n) for n, line in enumerate(sample.lines, 1))
         and sample.mark
         == _mark(sample.outcomes_sha256, sample.seed, sample.replies, sample.rubrics, asked)
     )
