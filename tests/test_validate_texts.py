@@ -13,8 +13,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import hardset
+from hardset.errors import UsageError
 from hardset.judging.people.sheet import COLUMNS, held, write_sheet
 from hardset.validating.tables import records_of
+from hardset.validating.texts import same
 from judged_runs import fill, hardbench_run
 
 ENDINGS = pytest.mark.parametrize("ending", ["csv", "xlsx", "parquet"])
@@ -74,3 +76,66 @@ def test_a_run_with_odd_replies_is_drawn_told_of_once_and_read_back(tmp_path, en
         pl.DataFrame(rows).write_parquet(anna := tmp_path / "anna.parquet")
     found = hardset.validate(run, anna, draws=100)
     assert sum(one.labelled for one in found.questions) == len(drawn.sample.lines)
+
+
+# --- texts that are not those of their lines ------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("known", "cell"),
+    [
+        ("It is\r\nred.", "'It  is red"), ("=I cannot tell", "#NAME?"), ("red", ""),
+        ("1/2", "2024-01-02 00:00:00"), ("3 March", "3-Mar"), ("007", "7"), ("1e5", "100000.0"),
+        ("TRUE", "WAHR"), ("édité", "Ã©ditÃ©"), ("caf\u00e9", "cafe\u0301"), ("红色", "??"),
+        ("红色", "çº¢è‰²"), ("word " * 9_000, ("word " * 9_000)[:32_767]), ("a\0b", "a␀b"),
+    ],
+)  # fmt: skip
+def test_what_spreadsheets_do_to_a_text_is_no_change(known, cell):
+    assert same(known, cell)
+
+
+@pytest.mark.parametrize(
+    ("known", "cell"),
+    [("A", "B"), ("It is red", "It is blue"), ("红色", "蓝色"), ("", "red"), ("red", "3.5"),
+     ("gold1", "gold2"), ("it is red", "it is"), ("3", "three"), ("word " * 9_000, "other")],
+)  # fmt: skip
+def test_another_text_is_one(known, cell):
+    assert not same(known, cell)
+
+
+@given(ANY)
+def test_a_text_is_the_same_as_it_is_shown(text):
+    assert same(text, held(text).strip())
+    assert same(text, f"'{text}".replace("\r", " "))
+
+
+def permuted(rows: list[dict[str, str]], *names: str) -> list[dict[str, str]]:
+    """Shift some columns by a line, and leave the others."""
+    return [
+        row | {name: rows[i - 1][name] for name in names} for i, row in enumerate(rows)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda rows: [row | {"reply": "zzz", "question": "changed"} for row in rows],
+         "another question than was drawn"),
+        (lambda rows: [row | {"reply": "zzz"} for row in rows], "another reply than was drawn"),
+        (lambda rows: permuted(rows, "id"), "stands the question of another line"),
+        (lambda rows: permuted(rows, "id", "label"), "of another line"),
+        (lambda rows: permuted(rows, "reply"), "stands the reply of another line"),
+        (lambda rows: [row | {"reply": ""} for row in permuted(rows, "asked", "label")],
+         "stands the asked of another line"),
+    ],
+)  # fmt: skip
+def test_labels_beside_texts_of_other_lines_are_refused(tmp_path, change, said):
+    run, truth = hardbench_run(tmp_path / "r", 12)
+    drawn = hardset.draw_sheet(run, replies=16)
+    anna = fill(drawn.sheet, run, truth, tmp_path / "anna.csv")
+    rows = [record for _, record in records_of(anna)]
+    pl.DataFrame(change(rows)).write_csv(anna)
+    with pytest.raises(UsageError, match=said):
+        hardset.validate(run, anna, draws=100)
+    pl.DataFrame(rows).select("id", "label").write_csv(anna)  # without texts there is no telling
+    assert hardset.validate(run, anna, draws=100)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+import polars as pl
 
 from hardset.errors import UsageError
 from hardset.judging.people.labels import Label, read_label, takes
@@ -17,6 +18,7 @@ from hardset.judging.people.sheet import ID, LABEL, NOTE
 from hardset.reports import folder
 from hardset.validating.judged import Judged, kept_at
 from hardset.validating.tables import Cells, records_of, text_of
+from hardset.validating.texts import see_in_place
 
 _IDENT = re.compile(r"'?(s[0-9a-f]{6})-(\d{4,})")
 
@@ -48,9 +50,8 @@ def read_sheets(done: Judged, paths: Sequence[Path]) -> tuple[list[Filled], Samp
     names = [path.stem for path in paths]
     if len(set(names)) < len(names):
         names = [str(path) for path in paths]
-    replies = {line.id: str(done.outcomes["reply"][line.row] or "") for line in sample.lines}
     filled = [
-        _filled(name, path, records, sample, replies)
+        _filled(name, path, records, sample, done.outcomes)
         for name, (path, records) in zip(names, read, strict=True)
     ]
     if not any(label != "" for one in filled for label in one.labels.values()):
@@ -115,7 +116,7 @@ def _filled(
     path: Path,
     records: Sequence[tuple[str, Cells]],
     sample: Sample,
-    replies: Mapping[str, str],
+    outcomes: pl.DataFrame,
 ) -> Filled:
     """Read one sheet; every line of it that is wrong is told of, up to a few."""
     lines = {line.id: line for line in sample.lines}
@@ -150,7 +151,15 @@ def _filled(
         raise UsageError(f"{path} has ids that are not on the sheet: {_some(unknown)}")
     if wrong:
         raise UsageError(_some(wrong))
-    _see_in_place(path, records, replies)
+    texts = [
+        (
+            where,
+            text_of(record.get(ID)).removeprefix("'"),
+            {name: text_of(cell) for name, cell in record.items()},
+        )
+        for where, record in records
+    ]
+    see_in_place(path, texts, sample, outcomes)
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     return Filled(name, sha256, labels, written, notes)
@@ -159,33 +168,3 @@ def _filled(
 def _some(found: Sequence[str], most: int = 5) -> str:
     more = f"; and {len(found) - most} more" if len(found) > most else ""
     return "; ".join(found[:most]) + more
-
-
-def _see_in_place(
-    path: Path, records: Sequence[tuple[str, Cells]], replies: Mapping[str, str]
-) -> None:
-    """Refuse a sheet of which some columns were sorted and others not: labels hit other replies.
-
-    Only a reply that stands beside another line's id counts: what a spreadsheet makes of numbers
-    and dates is no other reply.
-    """
-    known = {ident: _letters(text) for ident, text in replies.items()}
-    others = set(known.values())
-    for where, record in records:
-        ident = text_of(record.get(ID)).removeprefix("'")
-        beside = _letters(text_of(record.get("reply")))
-        if len(beside) < _TELLING or ident not in known or beside == known[ident]:
-            continue
-        if beside in others and not beside.isdigit():
-            raise UsageError(
-                f"{where}: beside {ident} stands the reply of another line: some columns were "
-                f"sorted and others not, so that {path.name} cannot be trusted"
-            )
-
-
-_TELLING = 4  # letters and digits
-
-
-def _letters(text: str) -> str:
-    """Give what no spreadsheet changes of a text's beginning."""
-    return re.sub(r"[^A-Za-z0-9]", "", re.sub(r"_x[0-9A-Fa-f]{4}_", "", text[:200]))[:80]
