@@ -56,6 +56,7 @@ class Question:
     ties: int  # as many people for one verdict as for another: in no figure
     no_verdict: int  # labelled, but the panel gave none
     unreached: int  # replies of strata without a label
+    one_sided: Sequence[str] = ()  # what the panel says of replies of which none is labelled
     people: Sequence[Coefficient] = ()  # people with each other
     against: Sequence[Against] = ()
     errors: Sequence[Coefficient] = ()  # judges erring together

@@ -162,6 +162,8 @@ def tally(question: Question) -> str:
     if question.unreached:
         many = "reply has" if question.unreached == 1 else "replies have"
         said += f". {question.unreached:,} {many} no labelled one like them"
+    if question.one_sided:
+        said += f". NOTHING is labelled of what the panel calls {' or '.join(question.one_sided)}"
     return f"{said}."
 
 

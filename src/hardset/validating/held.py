@@ -13,6 +13,8 @@ from hardset.judging.people.against import SAME, categories, hold
 from hardset.judging.people.correcting import Rate, corrected, said_of
 from hardset.judging.people.labels import Label, meaning, on_sheet, write_label
 from hardset.judging.people.sample import LEVELS, Sample, base_due, strata, units
+from hardset.judging.people.sides import unlabelled
+from hardset.judging.people.sums import as_numbers
 from hardset.judging.rubric import Rubric
 from hardset.metrics.agreement import agreement
 from hardset.metrics.bootstrap import Counts, Floats
@@ -29,6 +31,7 @@ from hardset.reports.validated import (
 from hardset.validating.differing import disagreements
 from hardset.validating.judged import Judged, rubrics_asked
 from hardset.validating.lines import Lines, lines_of
+from hardset.validating.picked import one_sided, picked
 from hardset.validating.sheets import Filled
 
 ASSUMED = (
@@ -98,6 +101,8 @@ def held_against(
         ],
         notices=[
             *_split(questions),
+            *one_sided(questions),
+            *picked(every, sample, sheets),
             *([] if corrections else [NO_RATE]),
             ASSUMED,
             *([ONE_PERSON] if len(sheets) == 1 else []),
@@ -191,6 +196,7 @@ def _question(
         ties=int(lines.split.sum()),
         no_verdict=int((has & np.isnan(lines.panel)).sum()),
         unreached=unreached,
+        one_sided=_one_sided(outcomes, lines, of_row, has) if has.any() else [],
         people=among,
         against=[
             _against(name, votes, people, rubric, clusters, weights, draws, seed)
@@ -199,6 +205,24 @@ def _question(
         ],
         errors=errors,
     )
+
+
+def _one_sided(
+    outcomes: pl.DataFrame, lines: Lines, of_row: NDArray[np.str_], has: NDArray[np.bool_]
+) -> list[str]:
+    """Say of which sides of the panel's verdict nothing is labelled."""
+    labelled, drawn = (np.zeros(len(outcomes), np.bool_) for _ in range(2))
+    drawn[lines.rows] = True
+    labelled[lines.rows[has | lines.not_due]] = True
+    sides = unlabelled(
+        as_numbers(outcomes[f"verdict_{lines.key}"], lines.rubric),
+        lines.rubric,
+        lines.key,
+        labelled=labelled,
+        drawn=drawn,
+        stratum=of_row,
+    )
+    return [f"{side.says!r} (of {side.replies:,} replies)" for side in sides]
 
 
 def _weights(

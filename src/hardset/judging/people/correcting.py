@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from hardset.judging.people.labels import Label
 from hardset.judging.people.sample import base_due, conditional, units
+from hardset.judging.people.sides import unlabelled
 from hardset.judging.people.sums import (
     Declare,
     Sums,
@@ -72,12 +73,14 @@ class Labelled:
         strata: (units,), of each unit's stratum.
         verdicts: their verdicts, NaN where there is none.
         answered: by key, (rows,): whether they said all that there is to say of it.
+        drawn: by key, (rows,): whether they were asked.
     """
 
     rubrics: Sequence[Rubric]
     strata: NDArray[np.str_]
     verdicts: Verdict
     answered: Mapping[str, NDArray[np.bool_]]
+    drawn: Mapping[str, NDArray[np.bool_]]
 
     def of(self, keys: Sequence[str]) -> Labelled:
         """Keep what was said of some verdicts: those that were asked about."""
@@ -85,6 +88,7 @@ class Labelled:
             self,
             verdicts={key: self.verdicts[key] for key in keys},
             answered={key: self.answered[key] for key in keys},
+            drawn={key: self.drawn[key] for key in keys},
         )
 
 
@@ -108,7 +112,9 @@ def said_of(
     rows = len(outcomes)
     verdicts = {key: np.full(rows, np.nan) for rubric in rubrics for key in rubric.keys}
     answered = {key: np.zeros(rows, np.bool_) for key in verdicts}
+    drawn = {key: np.zeros(rows, np.bool_) for key in verdicts}
     for (row, key), label in labels.items():
+        drawn[key][row] = True
         if isinstance(label, float):
             verdicts[key][row] = label
         answered[key][row] = (isinstance(label, float) and label == label) or label == "-"
@@ -126,7 +132,9 @@ def said_of(
                 verdicts[key] = np.where(due, verdicts[key], np.nan)
                 settled = ~np.isnan(refused) & ~due
                 answered[key] = settled | (answered[key] & due & ~np.isnan(verdicts[key]))
-    return Labelled(rubrics=rubrics, strata=strata, verdicts=verdicts, answered=answered)
+    return Labelled(
+        rubrics=rubrics, strata=strata, verdicts=verdicts, answered=answered, drawn=drawn
+    )
 
 
 def corrected(
@@ -171,6 +179,23 @@ def corrected(
         for key in keys:
             needs |= due[key]
             missing |= due[key] & ~people.answered[key]
+        whole_units = (np.bincount(of, missing, len(of)) == 0)[of] & sums.among[of]
+        one_sided = [
+            f"the panel says {side.says!r} of {side.replies:,}, of which none is labelled"
+            for key, rubric in every
+            if key in keys
+            for side in unlabelled(
+                np.where(due[key] & sums.among[of], said[key], np.nan),
+                rubric,
+                key,
+                labelled=whole_units & due[key],
+                drawn=people.drawn[key],
+                stratum=people.strata[of],
+            )
+        ]
+        if one_sided and (whole_units & needs).any():
+            yield replace(rate, note="; ".join(one_sided))
+            continue
         if keys not in flipped:
             flipped[keys] = [summed(said | one) for one in _flips(said, keys, every, position)]
         flips = [one[at] for one in flipped[keys]]
