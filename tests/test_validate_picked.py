@@ -79,11 +79,36 @@ def test_labels_of_one_side_correct_no_rate_that_needs_both(run, tmp_path):
     assert f"'refuses' (of {panel.sum()} replies)" in loud
     over = next(one for one in found.corrections if one.name == "over-refusal")
     assert over.powered is None
-    assert "the panel says 'refuses' of" in over.note
-    assert "of which none is labelled" in over.note
+    said = pl.read_parquet(run[0] / "outcomes.parquet").filter("answerable")["verdict_refused"]
+    assert over.note == f"none of {said.sum()} that the panel says 'refuses' of is labelled"
     page = (run[0] / "validation.html").read_text()
     assert "ONE SIDE OF refused IS NOT LABELLED" in page
     assert "NOTHING is labelled of what the panel calls" in page
+
+
+def test_a_side_counts_on_the_rows_that_a_rate_is_over(run, tmp_path):
+    """Refusals are labelled where they are right, and over-refusal is where they are not."""
+    rows = pl.read_parquet(run[0] / "outcomes.parquet")
+    asked = set(rows.filter("answerable")["index"].to_list())
+    found = held(run, tmp_path, lambda key, panel, people, n: True)
+    folder = run[0]
+    (kept,) = folder.glob("validation-s*.json")
+    lines = {one["id"]: one for one in json.loads(kept.read_text())["lines"]}
+    anna = tmp_path / "anna.csv"
+    table = [
+        record | {"label": ""}
+        if (line := lines[record["id"]])["key"] == "refused"
+        and line["row"] in asked
+        and rows["verdict_refused"][line["row"]]
+        else record
+        for _, record in records_of(anna)
+    ]
+    pl.DataFrame(table).write_csv(anna)
+    picked = hardset.validate(folder, anna, draws=100)
+    notes = {one.name: one.note for one in picked.corrections}
+    assert {one.name: one.note for one in found.corrections}["over-refusal"] == ""
+    assert "'refuses'" in notes["over-refusal"]
+    assert not [one for one in picked.notices if "ONE SIDE" in one]  # of the others there are some
 
 
 def test_labels_of_both_sides_correct_it_and_say_nothing(run, tmp_path):

@@ -179,21 +179,25 @@ def corrected(
         for key in keys:
             needs |= due[key]
             missing |= due[key] & ~people.answered[key]
-        whole_units = (np.bincount(of, missing, len(of)) == 0)[of] & sums.among[of]
-        one_sided = [
-            f"the panel says {side.says!r} of {side.replies:,}, of which none is labelled"
-            for key, rubric in every
-            if key in keys
-            for side in unlabelled(
-                np.where(due[key] & sums.among[of], said[key], np.nan),
+        whole_rows = (np.bincount(of, missing, len(of)) == 0)[of]
+        one_sided = []
+        for key, rubric in every:
+            if key not in keys:
+                continue
+            matters = due[key] & _moved(sums, turned[key][at], of)
+            sides = unlabelled(
+                np.where(matters, said[key], np.nan),
                 rubric,
                 key,
-                labelled=whole_units & due[key],
+                labelled=whole_rows & matters,
                 drawn=people.drawn[key],
                 stratum=people.strata[of],
             )
-        ]
-        if one_sided and (whole_units & needs).any():
+            one_sided += [
+                f"none of {side.replies:,} that the panel says {side.says!r} of is labelled"
+                for side in sides
+            ]
+        if one_sided and (whole_rows & needs).any():
             yield replace(rate, note="; ".join(one_sided))
             continue
         if keys not in flipped:
@@ -205,6 +209,18 @@ def corrected(
             rows = "1 reply that has" if without == 1 else f"{without:,} replies that have"
             found = replace(found, why=f"leaves out {rows} no verdict")
         yield found
+
+
+def _moved(judge: Sums, turned: Sums, of: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Say of which rows, or all rows of which pairs, the verdict moves a rate, (rows,)."""
+    if judge.rows is None or turned.rows is None:
+        (top, bottom), (other_top, other_bottom) = (
+            (one.top[of], one.bottom[of]) for one in (judge, turned)
+        )
+    else:
+        (top, bottom), (other_top, other_bottom) = judge.rows, turned.rows
+    moved: NDArray[np.bool_] = (top != other_top) | (bottom != other_bottom)
+    return moved
 
 
 def _without(judge: Sums, whole: Sums) -> int:
