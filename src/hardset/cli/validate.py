@@ -73,7 +73,8 @@ def validate(
         Of the sample; with --labels, of the bootstrap.
     labels
         A sheet as it was filled in, in whole or in part: CSV, Excel's CSV or Unicode text, .xlsx or
-        parquet; only its columns id and label are needed. Several times for several people: what
+        parquet; only its columns id and label are needed, but where questions and replies are
+        still beside them, they must be those that were drawn. Several times for several people: what
         most say counts, and lines on which they are split are in no figure until they are settled.
 
         A label is TRUE or FALSE (or yes or no, y or n, t or f, 1 or 0, in any case), a grade as a
