@@ -74,8 +74,9 @@ def validate(
     labels
         A sheet as it was filled in, in whole or in part: CSV, Excel's CSV or Unicode text, .xlsx or
         parquet; only its columns id and label are needed, but where questions and replies are
-        still beside them, they must be those that were drawn. Several times for several people: what
-        most say counts, and lines on which they are split are in no figure until they are settled.
+        still beside them, they must be those that were drawn. Several times for several people:
+        what most say counts, and lines on which they are split are in no figure until they are
+        settled.
 
         A label is TRUE or FALSE (or yes or no, y or n, t or f, 1 or 0, in any case), a grade as a
         whole number, or a letter, as the line's column `asked` says; `?` where one cannot tell;
