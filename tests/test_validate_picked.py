@@ -137,3 +137,56 @@ def test_labels_that_slipped_by_a_line_are_told_of(run, tmp_path):
         found = hardset.validate(folder, anna, draws=100)
         (told,) = [one for one in found.notices if "SLIPPED" in one]
         assert f"of the line {way}" in told
+
+
+def turned(rows: list[dict], keys: set[str], of: dict[str, str]) -> list[dict]:
+    """Write TRUE for FALSE and the other way round, on the lines of these verdicts."""
+    other = {"TRUE": "FALSE", "FALSE": "TRUE"}
+    return [
+        row | {"label": other.get(row["label"].upper(), row["label"])} if of[row["id"]] in keys
+        else row
+        for row in rows
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "keys", [{"refused"}, {"matches-reference"}, {"refused", "matches-reference"}]
+)
+@pytest.mark.parametrize("most", [None, 24])
+def test_labels_that_are_turned_round_are_told_of_first_and_have_not_slipped(
+    run, tmp_path, keys, most
+):
+    """The panel is right on nine lines of ten, so of labels turned round one in ten is as its."""
+    folder, truth = run
+    anna = fill(hardset.draw_sheet(folder, replies=100, sheet=tmp_path / "s.csv").sheet, folder,
+                truth, tmp_path / "anna.csv")  # fmt: skip
+    (kept,) = folder.glob("validation-s*.json")
+    of = {one["id"]: one["key"] for one in json.loads(kept.read_text())["lines"]}
+    rows = [record for _, record in records_of(anna)]
+    straight = hardset.validate(folder, anna, draws=100)
+    assert not [one for one in straight.notices if "TURNED" in one]
+    pl.DataFrame(turned(rows, keys, of)[: most and 2 * most]).write_csv(anna)
+    found = hardset.validate(folder, anna, draws=100)
+    told = [one for one in found.notices if "TURNED ROUND" in one]
+    assert list(found.notices[: len(keys)]) == told  # before everything else
+    assert {one.split("of ", 1)[1].split(",")[0] for one in told} == keys
+    assert not [one for one in found.notices if "SLIPPED" in one]
+    if "refused" in keys:  # its rubric asks the opposite
+        assert any("TRUE means 'gives an answer', FALSE 'refuses'" in one for one in told)
+    assert found.corrections  # they stay, behind the notice
+
+
+def test_labels_that_agree_by_chance_alone_or_are_few_are_not_called_turned_round(run, tmp_path):
+    folder, truth = run
+    anna = fill(hardset.draw_sheet(folder, replies=100, sheet=tmp_path / "s.csv").sheet, folder,
+                truth, tmp_path / "anna.csv")  # fmt: skip
+    (kept,) = folder.glob("validation-s*.json")
+    of = {one["id"]: one["key"] for one in json.loads(kept.read_text())["lines"]}
+    rows = [record for _, record in records_of(anna)]
+    drawn = np.random.default_rng(1).permutation([row["label"] for row in rows])
+    pl.DataFrame(
+        [row | {"label": label} for row, label in zip(rows, drawn.tolist(), strict=True)]
+    ).write_csv(anna)
+    assert "TURNED" not in "".join(hardset.validate(folder, anna, draws=100).notices)
+    pl.DataFrame(turned(rows, set(truth.columns), of)[:4]).write_csv(anna)
+    assert "TURNED" not in "".join(hardset.validate(folder, anna, draws=100).notices)

@@ -31,7 +31,7 @@ from hardset.reports.validated import (
 from hardset.validating.differing import disagreements
 from hardset.validating.judged import Judged, rubrics_asked
 from hardset.validating.lines import Lines, lines_of
-from hardset.validating.picked import one_sided, picked
+from hardset.validating.picked import one_sided, picked, turned_round
 from hardset.validating.sheets import Filled
 
 ASSUMED = (
@@ -100,6 +100,7 @@ def held_against(
             for line in sample.lines
         ],
         notices=[
+            *turned_round(every, sample, sheets),
             *_split(questions),
             *one_sided(questions),
             *picked(every, sample, sheets),
