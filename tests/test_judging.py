@@ -532,3 +532,42 @@ def test_rubrics_are_listed_and_shown_so_that_one_can_be_changed(tmp_path):
     (tmp_path / "mine.toml").write_text(shown.stdout)
     assert load(tmp_path / "mine.toml").ask == load("refused").ask
     assert "refusal-rationality" in command("list", "hardbench", cwd=tmp_path).stdout
+
+
+def test_a_tied_reply_that_was_cut_off_is_in_no_published_rate():
+    """Two judges are tied on two rows cut off by the limit: neither refused nor not."""
+    rows = [
+        # answerable, state, refused, matches: a right one, a made-up one, and the two tied
+        (True, "answered", False, True),
+        (False, "answered", False, None),
+        (False, "abstained", True, None),
+        (True, "truncated", None, None),
+        (False, "truncated", None, None),
+    ]
+    frame = pl.DataFrame(
+        [
+            {
+                "item": str(i),
+                "reply": "words",
+                "answerable": answerable,
+                "state": state,
+                "right": False,
+                "verdict_due": True,
+                "verdict_refused": refused,
+                "verdict_matches-reference": matches,
+                "judge_state": state if refused is None or not refused else "abstained",
+                "judge_right": False if refused is None else (matches if answerable else refused),
+            }
+            for i, (answerable, state, refused, matches) in enumerate(rows)
+        ]
+    )
+    from hardset.metrics import estimate, published_ratios
+
+    found = {
+        m.name: (m.numerator, m.denominator)
+        for m in estimate(frame, published_ratios("judge"), cluster=None, draws=100)
+    }
+    assert found["recall"] == (1, 2)  # the third of the second and third
+    assert found["F1"] == (2, 3)  # 2 x 1 / (1 refused + 2 unanswerable)
+    assert found["overall_acc"] == (2, 3)  # the first and the third, of the first three
+    assert found["acc"] == (1, 1)

@@ -258,7 +258,8 @@ def test_a_schema_is_asked_for_and_left_where_the_endpoint_will_not_have_it(tmp_
         judges = [judge_at("a", takes), judge_at("b", not_)]
         judged, verdicts = consulted(tmp_path, benchmark, frame, judges)
     assert all("response_format" in body for body in takes.requests)
-    assert sum("response_format" in body for body in not_.requests) == 1  # the first, and no more
+    # the first of each rubric, and no more
+    assert sum("response_format" in body for body in not_.requests) == 3
     a, b = verdicts.manifest()
     assert (a["form"], b["form"]) == ("json", "words")
     assert b["failures"] == {}
@@ -282,7 +283,7 @@ def test_a_schema_refused_with_any_status_leaves_words(tmp_path, status):
         limits = Limits(retries=0)
         _, verdicts = consulted(tmp_path, benchmark, frame, [judge_at("a", judge)], limits)
         assert verdicts.missing == 0
-        assert sum("response_format" in body for body in judge.requests) == 1
+        assert sum("response_format" in body for body in judge.requests) == 3  # one a rubric
     assert "takes no JSON schema" in verdicts.notices[0]
 
 
@@ -300,11 +301,116 @@ def test_a_judge_without_eyes_is_sent_no_more_pictures(tmp_path):
         pictured = [
             body for body in judge.requests if not isinstance(body["messages"][0]["content"], str)
         ]
-    assert len(pictured) == 1
+    assert len(pictured) == 4  # two rows, each as JSON and in words
     assert verdicts.missing == 0
     assert "was sent no pictures: its endpoint takes none" in verdicts.notices[0]
     assert "--judge-blind" in verdicts.notices[0]
     assert judged["verdict_refusal-rationality"].count() == int((~frame["answerable"]).sum())
+
+
+def test_one_picture_that_is_refused_makes_no_judge_blind(tmp_path):
+    """A content policy, or one picture that is too large, is that row's trouble."""
+    for fault in (
+        Fault("status", 400, {"error": {"message": "the image is too large"}}),
+        Fault("status", 400, {"error": {"message": "x", "code": "content_policy_violation"}}),
+    ):
+        benchmark = scenes()
+        frame = outcomes(benchmark, sensible)
+        first: list[str] = []
+
+        def one(number, body, first=first, fault=fault):
+            content = body["messages"][0]["content"]
+            if isinstance(content, str):
+                return None
+            picture = content[0]["image_url"]["url"]
+            first.append(picture)
+            return fault if picture == first[0] else None
+
+        folder = tmp_path / str(fault.body["error"].get("code"))
+        folder.mkdir()
+        with Loopback(honest, fault=one) as judge:
+            judged, verdicts = consulted(folder, benchmark, frame, [judge_at("a", judge)])
+        (told,) = verdicts.manifest()
+        assert told["sees"]
+        assert not verdicts.notices or "pictures" not in verdicts.notices[-1]
+        assert 0 < verdicts.missing < 3  # that picture's rows
+        assert judged["verdict_refusal-rationality"].count() > 5
+
+
+def test_a_schema_that_is_refused_later_is_asked_for_in_words(tmp_path):
+    benchmark = scenes()
+    frame = outcomes(benchmark, sensible)
+    refusal = Fault("status", 400, {"error": {"message": "no schema today"}})
+
+    def every_fourth(number, body):
+        return refusal if "response_format" in body and number % 4 == 3 else None
+
+    with Loopback(honest, fault=every_fourth) as judge:
+        judged, verdicts = consulted(tmp_path, benchmark, frame, [judge_at("a", judge)])
+    assert verdicts.missing == 0
+    assert (judged["verdict_refused"] == ~frame["answerable"]).all()
+
+
+def test_a_schema_of_one_shape_may_be_refused_and_another_taken(tmp_path):
+    benchmark = scenes()
+    frame = outcomes(benchmark, sensible)
+
+    def no_enum(number, body):
+        enum = "enum" in json.dumps(body.get("response_format", {}))
+        return Fault("status", 400, {"error": {"message": "no enum"}}) if enum else None
+
+    with Loopback(honest, fault=no_enum) as judge:
+        _, verdicts = consulted(tmp_path, benchmark, frame, [judge_at("a", judge)])
+    assert verdicts.missing == 0
+    assert verdicts.manifest()[0]["form"] == "json, words"
+    assert verdicts.manifest()[0]["sees"]
+
+
+def test_a_form_once_found_is_kept_to(tmp_path):
+    """The first request alone went wrong, so all is asked in words; the next run asks nothing."""
+    benchmark = scenes(n=12)
+    frame = outcomes(benchmark, sensible)
+    refusal = Fault("status", 400, {"error": {"message": "no schema today"}})
+
+    def at_first(number, body):
+        return refusal if "response_format" in body and judge.count <= 40 and first else None
+
+    first = True
+    with Loopback(honest, fault=at_first) as judge:
+        once, _ = consulted(tmp_path, benchmark, frame, [judge_at("a", judge)])
+        first, asked = False, judge.count
+        again, verdicts = consulted(tmp_path, benchmark, frame, [judge_at("a", judge)])
+        assert judge.count == asked
+    assert again.equals(once)
+    assert verdicts.manifest()[0]["form"] == "words"
+    assert "as an earlier run found" in verdicts.notices[0]
+
+
+def test_what_is_stored_counts_though_the_budget_is_spent(tmp_path):
+    benchmark = scenes()
+    frame = outcomes(benchmark, sensible)
+    with Loopback(honest) as one, Loopback(honest) as two:
+        paid, _ = consulted(tmp_path, benchmark, frame, [judge_at("b", two)])
+        judges = [judge_at("a", one), judge_at("b", two)]
+        limits = Limits(budget=Budget(tokens=100), concurrency=1)
+        judged, verdicts = consulted(tmp_path, benchmark, frame, judges, limits)
+    assert judged["vote_refused@b"].to_list() == paid["vote_refused@b"].to_list()
+    assert verdicts.ballots[1].failures == {}
+    with Loopback(honest) as third:
+        limits = Limits(budget=Budget(tokens=10), concurrency=1)
+        judged, _ = consulted(tmp_path, benchmark, frame, [judge_at("c", third)], limits)
+        assert third.count == judged["vote_refused@c"].count() >= 1  # what was paid for counts
+
+
+def test_a_check_that_fails_is_told(tmp_path):
+    benchmark = scenes(n=12)
+    frame = outcomes(benchmark, sensible)
+    with Loopback(honest) as judge:
+        consulted(tmp_path, benchmark, frame, [judge_at("a", judge)])
+        judge.fault = lambda number, body: Fault("status", 400, {"error": {"message": "gone"}})
+        _, verdicts = consulted(tmp_path, benchmark, frame, [judge_at("a", judge)], check=3)
+    assert verdicts.missing == 0
+    assert verdicts.notices[-1].startswith("The check of a lacks 18 votes: ")  # 3 x 3 rows twice
 
 
 def test_a_judge_that_is_only_busy_is_still_held_to_the_schema(tmp_path):
@@ -345,7 +451,7 @@ def test_the_estimate_comes_first_and_is_about_right(tmp_path):
         consulted(tmp_path, benchmark, frame, judges, announce=told.append, check=10)
     again = told[1]
     assert again.verdicts == due + 3 * 2 * 10  # three rubrics, each ten rows twice more
-    assert again.stored == again.verdicts  # as far as the sample tells
+    assert again.stored == due  # as far as the sample tells; the checks are new
     assert "of them in the store" in str(again)
 
 

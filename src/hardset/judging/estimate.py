@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from msgspec.structs import replace
 
-from hardset.ask import prompt_key
-from hardset.images import BadMedia, Library
 from hardset.judging.facts import Facts, Wanted
+from hardset.judging.keys import key_of
 from hardset.judging.means import Judge, Means
 from hardset.judging.prompt import Form
 from hardset.judging.votes import prompts_of
@@ -37,6 +35,7 @@ class Estimate:
 
     verdicts: int
     sure: bool
+    most: bool = False  # whether fewer may be asked
     stored: int
     tokens_in: int
     tokens_out: int
@@ -46,6 +45,7 @@ class Estimate:
     def __str__(self) -> str:
         who = "1 judge" if self.judges == 1 else f"{self.judges} judges"
         many = f"{self.verdicts:,}" if self.sure else _about(self.verdicts)
+        many = f"at most {self.verdicts:,}" if self.most else many
         stored = many if self.stored == self.verdicts else _about(self.stored)
         kept = f" ({stored} of them in the store)" if self.stored else ""
         cost = "" if self.dollars is None else f", ${self.dollars:,.2f}"
@@ -54,7 +54,13 @@ class Estimate:
 
 
 def estimate(
-    judges: Sequence[Judge], facts: Facts, wanted: Wanted, means: Means, check: int = 0
+    judges: Sequence[Judge],
+    facts: Facts,
+    wanted: Wanted,
+    means: Means,
+    check: int = 0,
+    *,
+    most: bool = False,
 ) -> Estimate:
     """Say about what all verdicts take, from a sample of their prompts spread over all rows.
 
@@ -64,38 +70,49 @@ def estimate(
         wanted: the rows of each rubric; of one that waits for others, as the rules read them.
         means: the store.
         check: on how many rows of each rubric a judge is asked twice more.
+        most: whether it is no more than that: a cascade spares some.
     """
     some = _spread(wanted)
     due = {name: int(mask.sum()) for name, mask in wanted.items()}
-    due = {name: count + 2 * min(check, count) for name, count in due.items()}
-    weights = {name: due[name] / max(1, int(mask.sum())) for name, mask in some.items()}
+    again = {name: 2 * min(check, count) for name, count in due.items()}
+    sampled = {name: max(1, int(mask.sum())) for name, mask in some.items()}
     stored = tokens_in = tokens_out = 0.0
     dollars: float | None = 0.0
     written: dict[tuple[Form, bool], list[tuple[Prompt, Item]]] = {}  # most judges share them
     reply = {rubric.name: A_WORD + A_REASON * rubric.reasons for rubric in facts.rubrics}
     for judge in judges:
-        form: Form = "json" if getattr(judge.model, "gives_json", False) else "words"
-        if (form, judge.sees) not in written:
-            written[form, judge.sees] = list(prompts_of(judge, facts, some, form))
-        asked = written[form, judge.sees]
+        first: Form = "json" if getattr(judge.model, "gives_json", False) else "words"
         library = means.library(judge.model)
-        keys = [prompt_key(judge.model, _known(prompt, library), item) for prompt, item in asked]
-        held = set(means.store.held(keys))
+        held: list[set[bytes]] = []
+        keys: list[list[bytes]] = []
+        # What an earlier run asked for in words, or without pictures, is in the store as that.
+        for form, sees in dict.fromkeys(
+            (form, sees) for form in (first, "words") for sees in (judge.sees, False)
+        ):
+            if (form, sees) not in written:
+                shown = judge if sees == judge.sees else replace(judge, blind=True)
+                written[form, sees] = list(
+                    prompts_of(shown, facts, some, dict.fromkeys(some, form))
+                )
+            some_keys = [key_of(judge.model, *pair, library) for pair in written[form, sees]]
+            keys.append(some_keys)
+            held.append(set(means.store.held(some_keys)))
         into = out = 0.0
-        for (prompt, item), key in zip(asked, keys, strict=True):
+        for place, (prompt, item) in enumerate(written[first, judge.sees]):
             name = item.id.rpartition(" ")[2]
-            if key in held:
-                stored += weights[name]
-            else:
-                into += weights[name] * _length(prompt)
-                out += weights[name] * reply[name]
+            kept = any(one[place] in there for one, there in zip(keys, held, strict=True))
+            stored += kept * due[name] / sampled[name]
+            new = (due[name] * (not kept) + again[name]) / sampled[name]
+            into += new * _length(prompt)
+            out += new * reply[name]
         tokens_in, tokens_out = tokens_in + into, tokens_out + out
         if judge.price is None or dollars is None:
             dollars = None
         else:
             dollars += (into * judge.price[0] + out * judge.price[1]) / 1e6
     return Estimate(
-        verdicts=sum(due.values()) * len(judges),
+        verdicts=sum((*due.values(), *again.values())) * len(judges),
+        most=most,
         sure=not any(rubric.later for rubric in facts.rubrics if due.get(rubric.name)),
         stored=round(stored),
         tokens_in=round(tokens_in),
@@ -116,26 +133,6 @@ def _spread(wanted: Wanted) -> Wanted:
             some[rows[np.linspace(0, len(rows) - 1, min(most, len(rows))).round().astype(int)]] = 1
         picked[name] = some
     return picked
-
-
-def _known(prompt: Prompt, library: Library) -> Prompt:
-    """Fill in the hash of a picture that was looked at before: it is part of the key."""
-    return replace(
-        prompt,
-        messages=tuple(
-            replace(message, content=tuple(_looked_up(part, library) for part in message.content))
-            for message in prompt.messages
-        ),
-    )
-
-
-def _looked_up(part: str | Image, library: Library) -> str | Image:
-    if isinstance(part, str):
-        return part
-    try:
-        return library.known(part) or part
-    except BadMedia:  # it will be said of its verdict
-        return part
 
 
 def _length(prompt: Prompt) -> int:

@@ -144,7 +144,7 @@ async def judge(
     refused = facts.outcomes["state"] == State.ABSTAINED.value
     if announce is not None:
         due = {rubric.name: facts.due(rubric, refused) for rubric in facts.rubrics}
-        announce(estimate(panel.judges, facts, due, means, panel.check))
+        announce(estimate(panel.judges, facts, due, means, panel.check, most=panel.cascade))
     for later in (False, True):
         round_ = [rubric for rubric in facts.rubrics if rubric.later is later]
         if later and f"verdict_{REFUSED}" in found.columns.columns:
@@ -246,7 +246,7 @@ def _of_ballot(ballot: Ballot, rubrics: Sequence[Rubric]) -> dict[str, Any]:
 
 
 def _notices(ballots: Sequence[Ballot]) -> list[str]:
-    """Say which judges could not be held to a schema, or be sent pictures."""
+    """Say which judges could not be held to a schema, or be sent pictures, or be checked."""
     said = []
     for ballot in ballots:
         name = ballot.judge.name
@@ -255,6 +255,10 @@ def _notices(ballots: Sequence[Ballot]) -> list[str]:
                 f"The judge {name} was asked in words: its endpoint takes no JSON schema "
                 f"({ballot.refused_json})"
             )
+        lost = sum(ballot.recheck_failures.values())
+        if lost:
+            reasons = "; ".join(f"{n} x {why}" for why, n in ballot.recheck_failures.items())
+            said.append(f"The check of {name} lacks {lost:,} votes: {reasons}")
         if ballot.refused_pictures:
             said.append(
                 f"The judge {name} was sent no pictures: its endpoint takes none "

@@ -7,21 +7,22 @@ never came, is no vote, never a no.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardset.ask import INTERRUPTED, Asked, ask
-from hardset.judging.facts import Facts, Wanted, pairs
+from hardset.ask import Asked, ask
+from hardset.judging.facts import CHUNK, Facts, Wanted, pairs
+from hardset.judging.keys import key_of
 from hardset.judging.means import Judge, Means
 from hardset.judging.panel import NONE, Votes
 from hardset.judging.prompt import Form, Prompter
 from hardset.judging.rubric import Rubric
+from hardset.judging.trial import refuses, try_out
 from hardset.judging.verdict import (
     read_grade,
     read_json,
@@ -29,14 +30,13 @@ from hardset.judging.verdict import (
     read_parts,
     read_true_false,
 )
-from hardset.records import Failure, Item, Message, Prompt, Sampling
+from hardset.records import Failure, Item, Message, Prompt, Reply, Sampling, State
 
 SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
 """A word or two is due, and a judge that reasons first needs room."""
 UNREAD = "no verdict in the judge's reply"
 LONGEST = 20_000  # characters of a judge's reply that are read: of a longer one, both ends
 _VERDICTS = {"verdict", "answer", "result", "judgment", "judgement", "conclusion", "decision"}
-_NOT_BUSY = re.compile(r"answered 50[01]")  # other faults that pass are no refusal of a form
 
 
 class Ballot:
@@ -48,7 +48,7 @@ class Ballot:
         failures: why votes never came, and how many for each reason.
         stopped: why the asking ended early, if it did.
         prompts: the SHA-256 of the keys of all that was asked.
-        form: "json" where the endpoint holds its replies to a schema, else "words".
+        forms: by rubric: "json" where the endpoint holds its replies to a schema, else "words".
     """
 
     def __init__(self, judge: Judge, rubrics: Sequence[Rubric], rows: int) -> None:
@@ -60,27 +60,37 @@ class Ballot:
         self.failures: dict[str, int] = {}
         self.stopped: str | None = None
         self.prompts = hashlib.sha256()
-        self.form: Form = "json" if getattr(judge.model, "gives_json", False) else "words"
+        form: Form = "json" if getattr(judge.model, "gives_json", False) else "words"
+        self.forms: dict[str, Form] = {rubric.name: form for rubric in rubrics}
+        self.tried: set[str] = set()  # rubrics of which it is known what the endpoint takes
         self.refused_json = ""  # what the endpoint said of the schema, if it would not have it
         self.refused_pictures = ""  # the same of a picture
         self._rows = rows
-        self._tried_json = self._tried_pictures = False
+        self.recheck_failures: dict[str, int] = {}  # why votes of a check never came
+
+    @property
+    def form(self) -> str:
+        """The form in which it was asked: "json", "words", or both, where rubrics differ."""
+        return ", ".join(sorted(set(self.forms.values())))
 
     async def vote(self, facts: Facts, wanted: Wanted, means: Means) -> None:
         """Ask for the votes that are wanted, once, and once more for those that cannot be read."""
         for name, mask in wanted.items():
             self.due[name] |= mask
-        await self._try(facts, wanted, means)
-        first = self.form
-        unread = await self._ask(facts, wanted, means, self.votes, form=first)
+        await try_out(self, facts, wanted, means)
+        first = dict(self.forms)
+        unread = await self._ask(facts, wanted, means, self.votes, first, self.failures)
         if unread and self.stopped is None:
-            again: Form = "words" if first == "json" else "again"
-            unread = await self._ask(facts, unread, means, self.votes, form=again)
+            again: dict[str, Form] = {
+                name: "words" if form == "json" else "again" for name, form in first.items()
+            }
+            unread = await self._ask(facts, unread, means, self.votes, again, self.failures)
         for rubric in facts.rubrics:
             if rubric.name in unread:
                 lost = unread[rubric.name]
                 votes = [self.votes[key] for key in rubric.keys]
-                self._lost(UNREAD, sum(int((lost & (vote == NONE)).sum()) for vote in votes))
+                count = sum(int((lost & (vote == NONE)).sum()) for vote in votes)
+                _lost(self.failures, UNREAD, count)
 
     async def recheck(
         self, facts: Facts, wanted: Wanted, means: Means, *, repeat: int = 0, turned: bool = False
@@ -88,62 +98,15 @@ class Ballot:
         """Ask again what was asked: as another repeat, or with everything in the opposite order.
 
         Returns:
-            The votes by key, (rows,). What cannot be read is not asked for once more.
+            The votes by key, (rows,). What cannot be read is not asked for once more. Why votes
+            never came is counted in `recheck_failures`.
         """
         found = {key: np.full(self._rows, NONE, np.int16) for key in self.votes}
-        await self._ask(facts, wanted, means, found, form=self.form, repeat=repeat, turned=turned)
+        await self._ask(
+            facts, wanted, means, found, self.forms, self.recheck_failures,
+            repeat=repeat, turned=turned,
+        )  # fmt: skip
         return found
-
-    async def _try(self, facts: Facts, wanted: Wanted, means: Means) -> None:
-        """See by the first vote that is due whether the endpoint takes a schema, and pictures.
-
-        What it will not have is left out from then on, and said. The votes themselves are kept.
-        """
-        shown = {rubric.name for rubric in facts.rubrics if rubric.picture and self.judge.sees}
-        pictured = {name: mask for name, mask in wanted.items() if name in shown and mask.any()}
-        trying_pictures = bool(pictured) and not self._tried_pictures
-        trying_json = self.form == "json" and not self._tried_json
-        first = next(pairs(facts.rubrics, pictured if trying_pictures else wanted), None)
-        if first is None or means.spent_all or not (trying_json or trying_pictures):
-            return
-        self._tried_json, self._tried_pictures = True, self._tried_pictures or trying_pictures
-        forms: list[Form] = ["json", "words"] if trying_json else [self.form]
-        blind = replace(self.judge, blind=True)
-        reasons: list[str] = []
-        for judge in (self.judge, blind) if trying_pictures else (self.judge,):
-            for form in forms:
-                failure = await self._first(judge, form, facts, first, means)
-                if failure is None:
-                    if form != self.form:
-                        self.form, self.refused_json = form, reasons[0]
-                    if judge is not self.judge:
-                        self.judge, self.refused_pictures = judge, reasons[0]
-                    return
-                if self.stopped or (failure.transient and not _NOT_BUSY.search(failure.reason)):
-                    return
-                reasons.append(failure.reason)
-
-    async def _first(
-        self, judge: Judge, form: Form, facts: Facts, first: tuple[int, Rubric], means: Means
-    ) -> Failure | None:
-        """Ask for one vote, which is kept; give why there is none."""
-        row, rubric = first
-        one = {rubric.name: np.zeros(self._rows, np.bool_)}
-        one[rubric.name][row] = True
-        prompts = prompts_of(judge, facts, one, form)
-        asked = await ask(
-            prompts,
-            judge.model,
-            means.store,
-            means.library(judge.model),
-            means.limits_of(judge),
-            stop=means.stop,
-            total=1,
-        )
-        means.spend(asked)  # it is counted where all votes are asked for
-        if asked.stopped == INTERRUPTED:
-            self.stopped = INTERRUPTED
-        return next(asked.replies(means.store)).failure
 
     async def _ask(
         self,
@@ -151,33 +114,42 @@ class Ballot:
         wanted: Wanted,
         means: Means,
         votes: dict[str, Votes],
+        forms: Mapping[str, Form],
+        failures: dict[str, int],
         *,
-        form: Form,
         repeat: int = 0,
         turned: bool = False,
     ) -> dict[str, NDArray[np.bool_]]:
-        """Ask for some votes and read them; give back, by rubric, which could not be read."""
+        """Ask for some votes and read them; give back, by rubric, which are to be asked once more.
+
+        Those are what cannot be read, and what the endpoint would not have as JSON.
+        """
         total = sum(int(mask.sum()) for mask in wanted.values())
         whole = {rubric.name: len(rubric.keys) for rubric in facts.rubrics}
-        if means.spent_all:
-            due = sum(whole[name] * int(mask.sum()) for name, mask in wanted.items())
-            self._lost(means.spent_all, due)
-            return {}
-        prompts = self._prompts(facts, wanted, form, repeat=repeat, turned=turned)
-        asked = await self._asking(prompts, total, means)
-        self._keep(asked)
+        prompts = prompts_of(self.judge, facts, wanted, forms, repeat=repeat, turned=turned)
+        replies: Iterator[Reply]
+        if means.spent_all:  # what was paid for before counts all the same
+            replies = self._stored(prompts, means)
+        else:
+            asked = await self._asking(prompts, total, means)
+            self._keep(asked)
+            replies = asked.replies(means.store)
         # Few replies differ, where a word is due.
         read_of = {
             rubric.name: lru_cache(512)(partial(read_votes, rubric)) for rubric in facts.rubrics
         }
         unread: dict[str, NDArray[np.bool_]] = {}
-        for (row, rubric), reply in zip(
-            pairs(facts.rubrics, wanted), asked.replies(means.store), strict=False
-        ):
+        for (row, rubric), reply in zip(pairs(facts.rubrics, wanted), replies, strict=False):
+            read: Mapping[str, int] = {}
             if reply.failure is not None:
-                self._lost(means.told(reply.failure.reason), whole[rubric.name])
-                continue
-            read = read_of[rubric.name](reply.text) if reply.finish != "length" else {}
+                if failures is self.recheck_failures or not (
+                    forms[rubric.name] == "json" and refuses(reply.failure)
+                ):
+                    reason = means.told(reply.failure.reason)
+                    _lost(failures, reason, whole[rubric.name])
+                    continue
+            elif reply.finish != "length":
+                read = read_of[rubric.name](reply.text)
             for key, vote in read.items():
                 votes[key][row] = vote
             if len(read) < whole[rubric.name]:
@@ -202,32 +174,30 @@ class Ballot:
         means.over(asked)
         return asked
 
-    def _lost(self, reason: str, votes: int) -> None:
-        """Count votes that never came; one asking may have been for several."""
-        if votes:
-            self.failures[reason] = self.failures.get(reason, 0) + votes
+    def _stored(self, prompts: Iterator[tuple[Prompt, Item]], means: Means) -> Iterator[Reply]:
+        """Read what the store holds of some prompts, where nothing more may be asked."""
+        model, library = self.judge.model, means.library(self.judge.model)
+        none = Reply(failure=Failure(state=State.REQUEST_FAILED, reason=means.spent_all))
+        while some := list(islice(prompts, CHUNK)):
+            keys = [key_of(model, prompt, item, library) for prompt, item in some]
+            held = means.store.replies(list(dict.fromkeys(keys)))
+            yield from (held.get(key, none) for key in keys)
 
     def _keep(self, asked: Asked) -> None:
         self.stopped = self.stopped or asked.stopped
         self.prompts.update(asked.keys)
-
-    def _prompts(
-        self, facts: Facts, wanted: Wanted, form: Form, *, repeat: int, turned: bool
-    ) -> Iterator[tuple[Prompt, Item]]:
-        """Write the prompts, row by row."""
-        return prompts_of(self.judge, facts, wanted, form, repeat=repeat, turned=turned)
 
 
 def prompts_of(
     judge: Judge,
     facts: Facts,
     wanted: Wanted,
-    form: Form,
+    forms: Mapping[str, Form],
     *,
     repeat: int = 0,
     turned: bool = False,
 ) -> Iterator[tuple[Prompt, Item]]:
-    """Write what a judge is asked for some votes, row by row."""
+    """Write what a judge is asked for some votes, row by row, each rubric in its form."""
     made = {
         rubric.name: (
             Prompter(rubric, form, sees_picture=rubric.picture and judge.sees, turned=turned),
@@ -235,6 +205,7 @@ def prompts_of(
             rubric.schema if form == "json" else "",
         )
         for rubric in facts.rubrics
+        if (form := forms.get(rubric.name)) is not None
     }
     for rubric, item, shown in facts.walk(wanted):
         prompter, pictured, schema = made[rubric.name]
@@ -243,6 +214,12 @@ def prompts_of(
         asked = Item(id=f"{item.id} {rubric.name}", question=text)
         message = Message("user", content)
         yield Prompt(messages=(message,), sampling=SAMPLING, repeat=repeat, schema=schema), asked
+
+
+def _lost(failures: dict[str, int], reason: str, votes: int) -> None:
+    """Count votes that never came; one asking may have been for several."""
+    if votes:
+        failures[reason] = failures.get(reason, 0) + votes
 
 
 def read_votes(rubric: Rubric, text: str) -> dict[str, int]:

@@ -96,7 +96,7 @@ def published_ratios(reading: str = "") -> list[Ratio]:
     if reading == JUDGE:  # the verdicts as they are: a reply may be both, and one cut off is judged
         says_no = pl.col("verdict_refused").fill_null(False)
         right = pl.col("verdict_matches-reference")
-        told &= _known(JUDGE)
+        told &= pl.col("verdict_refused").is_not_null() | ~pl.col("verdict_due")
     answerable, unanswerable = told & _answerable(), told & ~_answerable()
     refused = told & says_no
     caught = unanswerable & refused
