@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hardset.cli.judges import JudgeFlags
 from hardset.errors import UsageError
 from hardset.judging.families import FAMILIES, kin, said_to_be
 from hardset.judging.roles import Kin, Roles
@@ -275,8 +276,8 @@ def test_a_user_may_say_the_family_of_a_fine_tune():
 
 
 def test_a_family_that_is_none_and_a_model_without_a_role_are_refused():
-    with pytest.raises(UsageError, match=r"my-vlm is said .* 'qwenn': is Qwen meant\?"):
-        Roles(evaluated=("my-vlm",), said={"my-vlm": "qwenn"})
+    with pytest.raises(UsageError, match=r"my-vlm is said .* 'qwne': is Qwen meant\?"):
+        Roles(evaluated=("my-vlm",), said={"my-vlm": "qwne"})
     own = Roles(evaluated=("my-vlm",), judge=("gpt-5",), said={"my-vlm": "Ours"})
     assert own.check(allow=False) == []  # a family of one's own is known, and overlaps with none
     assert own.manifest()["evaluated"][0]["family"] == "Ours"
@@ -286,6 +287,54 @@ def test_a_family_that_is_none_and_a_model_without_a_role_are_refused():
         ).check(allow=False)
     with pytest.raises(UsageError, match=r"family of my-vml is given, .* there are: my-vlm"):
         Roles(evaluated=("my-vlm",), said={"my-vml": "qwen"})
+
+
+@pytest.mark.parametrize(("one", "other"), [("Foo", "foo"), ("Foo-7B", "Foo 7B"), ("Ö-x", "ö_X")])
+def test_own_names_that_differ_in_case_or_marks_are_one_family(one, other):
+    roles = Roles(evaluated=("my-vlm",), judge=("ours",), said={"my-vlm": one, "ours": other})
+    assert roles.overlaps() == [f"ours judges my-vlm: one family, {one}"]
+    assert roles.manifest()["judge"][0]["family"] == one  # as it is first written
+    assert roles.manifest()["judge"][0]["vendor"] == one
+    apart = Roles(evaluated=("my-vlm",), judge=("ours",), said={"my-vlm": one, "ours": "Bar"})
+    assert apart.check(allow=False) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "family"),
+    [
+        ("Qwen2.5-VL", "Qwen"), ("qwen 3", "Qwen"), ("Llama 3", "Llama"), ("GPT 4", "GPT"),
+        ("Vicuna", "Llama"), ("Deep Seek", "DeepSeek"), ("intern-vl", "InternVL"),
+        ("Step 3", "Step"), ("mixtral", "Mistral"),
+    ],
+)  # fmt: skip
+def test_a_name_that_the_table_knows_is_of_its_family(said, family):
+    assert said_to_be("x", said) == said_to_be("x", family)
+    assert said_to_be("x", f"Foo, {said}").families == {"Foo", family}
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("GTP", "GPT"), ("gtp-4", "GPT"), ("Lama 3", "Llama"), ("Lama", "Llama"),
+        ("Qwem 2", "Qwen"), ("Claud", "Claude"), ("Gemni 2.5", "Gemini"), ("Grock", "Grok"), ("Nova 2", "Nova"),
+    ],
+)  # fmt: skip
+def test_a_slip_in_a_familys_name_is_an_error_that_names_it(said, meant):
+    with pytest.raises(UsageError, match=rf"x is said .* '{re.escape(said)}': is {meant} meant\?"):
+        said_to_be("x", said)
+
+
+@pytest.mark.parametrize(
+    "own", ["Ours", "Foo-7B", "Acme VL", "Mini-VLM", "The Lab", "Mono", "K2", "?"]
+)
+def test_a_name_of_ones_own_is_no_slip(own):
+    assert said_to_be("x", own) == Kin(frozenset({own}), frozenset({own}))
+
+
+def test_one_model_cannot_be_given_two_families_one_by_one():
+    with pytest.raises(UsageError, match=r"twice for a/b, as Qwen and as Foo: .* a/b=Qwen,Foo"):
+        _ = JudgeFlags(family=["a/b=Qwen", "a/b=Foo"]).families
+    assert JudgeFlags(family=["a/b=Qwen,Foo"] * 2).families == {"a/b": "Qwen,Foo"}
 
 
 def test_an_overlap_that_came_with_the_data_is_said_and_stops_nobody():

@@ -98,11 +98,17 @@ class JudgeFlags:
     @property
     def families(self) -> Mapping[str, str]:
         """The families that are said of models."""
-        found = {}
+        found: dict[str, str] = {}
         for pair in self.family:
             model, sign, family = pair.rpartition("=")
             if not sign or not model or not family:
                 raise UsageError(f"--family takes MODEL=FAMILY, not {pair!r}")
+            if found.get(model, family) != family:
+                raise UsageError(
+                    f"--family is given twice for {model}, as {found[model]} and as {family}: "
+                    f"leave one out, or, if it is of both, say --family {model}="
+                    f"{found[model]},{family}"
+                )
             found[model] = family
         return found
 

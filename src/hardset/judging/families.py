@@ -7,6 +7,7 @@ years. What serves a model (a router, a server) says nothing of it. As of Novemb
 from __future__ import annotations
 
 import re
+import unicodedata
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import NamedTuple
@@ -170,6 +171,7 @@ _NOTHING = Kin(frozenset(), frozenset())
 _ROWS = tuple((re.compile(row.pattern), row) for row in FAMILIES)
 _BASES = tuple((re.compile(pattern), name) for pattern, name in _BUILT_ON)
 _BY_NAME = {row.name.lower(): row for row in FAMILIES}
+_FIRST_WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 @lru_cache
@@ -201,23 +203,67 @@ def said_to_be(spec: str, names: str) -> Kin:
 
     Args:
         spec: of the model, for the message.
-        names: of families in the table, in any case, with commas between them; or of one's own,
-            which then has its own name as its vendor.
+        names: of families, with commas between them: as in the table, whatever case and marks they
+            are written with; of a model of such a family (`Llama 3`); or of one's own, which then
+            has its own name as its vendor.
 
     Raises:
         UsageError: a name is empty, or nearly that of a family in the table: a slip would let an
             overlap pass.
     """
-    families, vendors = set(), set()
+    families, vendors = set[str](), set[str]()
     for name in (name.strip() for name in names.split(",")):
-        known = _BY_NAME.get(name.lower())
-        near = get_close_matches(name.lower(), list(_BY_NAME), n=1, cutoff=0.75)
-        if known is None and (near or not name):
-            meant = f": is {_BY_NAME[near[0]].name} meant?" if near else ""
-            raise UsageError(f"{spec} is said to be of the family {name!r}{meant}")
-        families.add(known.name if known else name)
-        vendors.add(known.vendor if known else name)
+        found = _known(name)
+        if found is None:
+            near = _near(name)
+            if near or not name:
+                meant = f": is {near} meant?" if near else ""
+                raise UsageError(f"{spec} is said to be of the family {name!r}{meant}")
+            found = Kin(frozenset({name}), frozenset({name}))
+        families |= found.families
+        vendors |= found.vendors
     return Kin(frozenset(families), frozenset(vendors))
+
+
+def plain(name: str) -> str:
+    """Give a name without case, spaces and marks: two that differ in these alone are one."""
+    letters = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(letter for letter in letters if letter.isalnum()) or name
+
+
+def _known(name: str) -> Kin | None:
+    """Find what a name is of, where the table has it or knows models of that name."""
+    whole = next((row.name for row in FAMILIES if plain(row.name) == plain(name)), None)
+    if whole is not None:
+        return _of({whole})
+    found = kin("-".join(name.split()) or name)
+    return found if found.known and found.families else None
+
+
+def _near(name: str) -> str:
+    """Name the family in the table that a name is a slip of; "" if it is of none."""
+    word = _FIRST_WORD.match(name)  # without the size or year behind it
+    written = {plain(name), plain(word[0]) if word else plain(name)}
+    for row in FAMILIES:
+        if any(len(one) > 2 and _one_slip(one, plain(row.name)) for one in written):
+            return row.name
+    near = get_close_matches(plain(name), list(_BY_NAME), n=1, cutoff=0.75)
+    return _BY_NAME[near[0]].name if near else ""
+
+
+def _one_slip(one: str, other: str) -> bool:
+    """Say whether one letter is too many, missing, or another one, or two have changed places."""
+    start = _begin_alike(one, other)
+    one, other = one[start:], other[start:]
+    end = _begin_alike(one[::-1], other[::-1])
+    one, other = one[: len(one) - end], other[: len(other) - end]
+    return max(len(one), len(other)) < 2 or (len(one) == 2 and one == other[::-1])
+
+
+def _begin_alike(one: str, other: str) -> int:
+    """Count the letters with which two words begin alike."""
+    apart = (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return next(apart, min(len(one), len(other)))
 
 
 def _parts(spec: str) -> list[str]:

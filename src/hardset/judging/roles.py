@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations, product
 from typing import Any
 
 from hardset.errors import UsageError
-from hardset.judging.families import Kin, kin, said_to_be
+from hardset.judging.families import Kin, kin, plain, said_to_be
 
 __all__ = ["ROLES", "Kin", "Roles", "kin"]
 
@@ -64,8 +65,27 @@ class Roles:
                 )
 
     def kin(self, spec: str) -> Kin:
-        """Say of which families a model is: as the user says, else by its name."""
+        """Say of which families a model is: as the user says, else by its name.
+
+        Names that are in no table, and differ in case or marks alone, are one, as first written.
+        """
+        found = self._told(spec)
+        return found._replace(
+            families=frozenset(self._spelling.get(plain(name), name) for name in found.families),
+            vendors=frozenset(self._spelling.get(plain(name), name) for name in found.vendors),
+        )
+
+    def _told(self, spec: str) -> Kin:
         return said_to_be(spec, self.said[spec]) if spec in self.said else kin(spec)
+
+    @cached_property
+    def _spelling(self) -> Mapping[str, str]:
+        """Give every family's name by its plain one, as it is first written here."""
+        found: dict[str, str] = {}
+        for spec in (*self.said, *(spec for _, specs in self._filled() for spec in specs)):
+            for name in sorted(self._told(spec).families):
+                found.setdefault(plain(name), name)
+        return found
 
     def manifest(self) -> dict[str, list[dict[str, Any]]]:
         """Give each role's models with family, vendor, and whether the family is known.
