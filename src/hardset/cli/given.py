@@ -78,8 +78,8 @@ def ways(declared: Benchmark, repeats: int, temperature: str | None) -> list[tup
     return [(repeats, declared.sampling)]
 
 
-def prices(text: str | None) -> tuple[float, float] | None:
-    """Read dollars a million tokens, in and out: `2.50,10`."""
+def prices(text: str | None, flag: str = "--price") -> tuple[float, float] | None:
+    """Read dollars a million tokens, in and out: `2.50,10`, as the flag was given them."""
     if text is None:
         return None
     try:
@@ -88,7 +88,7 @@ def prices(text: str | None) -> tuple[float, float] | None:
         price_in = price_out = -1.0
     if not (0 <= price_in < math.inf and 0 <= price_out < math.inf):
         raise UsageError(
-            f"--price takes dollars a million tokens in and out, like 2.50,10, not {text!r}"
+            f"{flag} takes dollars a million tokens in and out, like 2.50,10, not {text!r}"
         )
     return price_in, price_out
 

@@ -149,7 +149,7 @@ class JudgeFlags:
             return limits
         if self.judge_budget.strip().startswith("$") and not self.judge_price:
             raise UsageError("a --judge-budget in dollars needs a --judge-price: 2.50,10")
-        price = prices(self.judge_price[0]) if self.judge_price else None
+        price = prices(self.judge_price[0], "--judge-price") if self.judge_price else None
         return replace(limits, budget=Budget.parse(self.judge_budget, price))
 
     def see_families(self, evaluated: Sequence[str], panel: Panel | None) -> None:
@@ -172,13 +172,14 @@ class JudgeFlags:
         for spec, address, key, cost in zip(self.judge, addresses, keys, costs, strict=True):
             if not spec.strip() or not spec.isprintable():
                 raise UsageError(f"--judge takes a model, not {spec!r}")
+            price = prices(cost, "--judge-price")
             try:
                 model = make_model(spec, base_url=address, key_env=key)
             except UsageError as error:
                 if "/" in spec or address:
                     raise
                 raise UsageError(f"{error}; or say with --judge-base-url where it is") from error
-            made.append(Judge(model=model, blind=self.judge_blind, price=prices(cost)))
+            made.append(Judge(model=model, blind=self.judge_blind, price=price))
         return made
 
     def _nothing_without_a_judge(self) -> None:
