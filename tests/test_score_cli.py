@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from hardset.benchmarks.mmr import MMR
 from hardset.benchmarks.registry import make
 from hardset.scoring import make_benchmark, score
+from loopback import Loopback
 
 PUBLISHED = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "mmr"
 PUBLISHED /= "MMR-benchmark.json"
@@ -147,3 +149,38 @@ def test_positions_are_trusted_only_with_the_questions_or_all_of_them(tmp_path: 
         score(benchmark, lines(50), runs=tmp_path)
     done = score(benchmark, lines(50), limit=50, runs=tmp_path)
     assert done.outcomes["right"].all()
+
+
+def test_outcomes_of_nobody_knows_whom_are_judged_with_a_word_about_it(tmp_path: Path):
+    """Away from its manifest, a run's file does not tell that the judge itself replied."""
+    made = ["scenes", "-o", "n=4", "-o", "kinds=hardbench"]
+    with Loopback(lambda _: "TRUE") as server:
+        at = ["--base-url", server.base_url]
+        run = subprocess.run(
+            [sys.executable, "-m", "hardset", "run", *made, "-m", "vlm", *at],
+            cwd=tmp_path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert run.returncode == 0, run.stderr
+        (there,) = tmp_path.glob("runs/scenes/*/*/outcomes.parquet")
+        shutil.copy(there, tmp_path / "outcomes.parquet")
+        asked = server.count
+        judged = ["--judge", "vlm", "--judge-base-url", server.base_url, "--runs", "scored"]
+
+        def scored(*more: str) -> subprocess.CompletedProcess[str]:
+            return hardset(*made, *more, *judged, folder=tmp_path)
+
+        # Where it is known who replied, the judge is not let judge itself.
+        for known in ([str(there)], ["outcomes.parquet", "--model", "vlm"]):
+            done = scored(*known)
+            assert (done.returncode, server.count) == (2, asked)
+            assert "vlm judges vlm: one model" in done.stderr
+        done = scored("outcomes.parquet")
+    said = "no file says who replied: 'outcomes' is the first file's name"
+    assert done.stderr.count(said) == 1
+    assert "say with --model who replied" in done.stderr
+    (folder,) = tmp_path.glob("scored/scenes/*/*")
+    assert said in json.loads((folder / "manifest.json").read_text())["overlaps"][0]
+    page = (folder / "report.html").read_text()
+    assert page.index("no file says who replied") < page.index("<h2")
+    without = hardset(*made, "outcomes.parquet", folder=tmp_path)
+    assert "who replied" not in without.stderr  # with no judge, nothing hangs on it

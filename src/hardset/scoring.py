@@ -117,7 +117,8 @@ def score(
     found = [one for file in files for one in file.read()]
     called = _called(paths)
     matched = match(benchmark.items(), found, files=called, limit=limit, repeats=repeats)
-    name = model or _model(found, files)
+    named = model or _model(found)
+    name = named or files[0].source.path.stem
     settings = Settings(
         repeats=matched.repeats,
         limit=limit,
@@ -130,6 +131,8 @@ def score(
     roles, overlaps = consulting.roles_of(
         benchmark, name, panel, settings.families, allow=allow_overlap
     )
+    if panel is not None and not named:
+        overlaps = [_nobody_knows_whose(name), *overlaps]
     run = Scored(
         benchmark=benchmark,
         model=name,
@@ -302,8 +305,8 @@ def _hashed(library: Library, image: Image) -> str:
         return ""
 
 
-def _model(found: Sequence[Found], files: Sequence[Recognised]) -> str:
-    """Give the one model that the files name, or the first file's name where they name none."""
+def _model(found: Sequence[Found]) -> str:
+    """Give the one model that the files name; "" where they name none."""
     models = Counter(one.model for one in found if one.model)
     if len(models) > 1:
         listed = ", ".join(f"{name} ({count:,})" for name, count in models.most_common(5))
@@ -311,7 +314,14 @@ def _model(found: Sequence[Found], files: Sequence[Recognised]) -> str:
             f"the replies are of {len(models)} models: {listed}. Score them apart, or say with "
             "--model what to call them together"
         )
-    return next(iter(models), files[0].source.path.stem)
+    return next(iter(models), "")
+
+
+def _nobody_knows_whose(name: str) -> str:
+    return (
+        f"no file says who replied: {name!r} is the first file's name, so a judge may have judged "
+        "replies of its own family, or its own, unnoticed; say with --model who replied"
+    )
 
 
 class _Elsewhere(NamedTuple):
