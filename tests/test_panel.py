@@ -633,9 +633,9 @@ def test_what_cannot_be_a_panel_is_said():
     with pytest.raises(UsageError, match="--judge-price is given 2 times for 3 judges"):
         JudgeFlags(judge=["a", "b", "c"], judge_price=["1,1", "2,2"])._judges()
     for price in ("x", "1", "1,-1", "1,nan"):
-        with pytest.raises(UsageError, match="^--judge-price takes dollars a million"):
+        with pytest.raises(UsageError, match=r"^--judge-price takes dollars a million"):
             JudgeFlags(judge=["openai/o3"], judge_price=[price])._judges()
-        with pytest.raises(UsageError, match="^--judge-price takes dollars a million"):
+        with pytest.raises(UsageError, match=r"^--judge-price takes dollars a million"):
             JudgeFlags(judge=["a"], judge_price=[price], judge_budget="$5").limits(Limits())
     with pytest.raises(UsageError, match="--judge-budget and --cascade go with a --judge"):
         JudgeFlags(judge_budget="5", cascade=True).panel(benchmark)
