@@ -117,7 +117,7 @@ def prompts(count, path):
     facts = Facts(outcomes_of(benchmark, reply), benchmark.items, whole.rubrics)
     wanted = {rubric.name: facts.spoken for rubric in whole.rubrics}
     with open(path, "w") as file:
-        for prompt, _ in prompts_of(judge, facts, wanted, "json"):
+        for prompt, _ in prompts_of(judge, facts, wanted, dict.fromkeys(wanted, "json")):
             file.write(json.dumps(prompt.messages[0].content[0]) + "\n")
 
 
