@@ -18,6 +18,8 @@ _FEW = 1  # blank line, where all others are as the panel says
 _LEAST = 20  # lines, to see labels that have slipped
 _SLIPPED = 0.25  # more labels as the panel's a line further
 _TURNED = 0.25  # of the labels as the panel's, at most, where they are turned round
+_SURE = 2.5  # standard deviations below what a coin gives, at least, for that
+_TOLD = 10  # lines, at least, for that
 _BACK = 0.4  # kappa of labels once they are turned back, at least
 
 
@@ -98,11 +100,11 @@ def _turned(every: Sequence[Lines], sheet: Filled) -> set[str]:
 def _opposite(every: Sequence[Lines], sheet: Filled) -> bool:
     """Say whether labels agree with the panel too seldom for chance, and would if turned."""
     pairs = [pair for lines in every for pair in _pairs(lines, sheet)]
-    if not pairs:
+    if len(pairs) < _TOLD:
         return False
     label, panel = np.array(pairs).T
     agree = float((label == panel).mean())
-    if agree > _TURNED or agree > 0.5 - 3 * 0.5 / len(pairs) ** 0.5:
+    if agree > _TURNED or agree > 0.5 - _SURE * 0.5 / len(pairs) ** 0.5:
         return False
     people, judges = label.mean(), panel.mean()
     by_chance = float(people * judges + (1 - people) * (1 - judges))
