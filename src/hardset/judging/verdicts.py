@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from hardset.ask import INTERRUPTED
-from hardset.judging.cascade import RULE, Cascade
+from hardset.judging.cascade import Cascade
 from hardset.judging.check import Check, checked
 from hardset.judging.estimate import Estimate, estimate
 from hardset.judging.facts import Facts
@@ -265,6 +265,3 @@ def _notices(ballots: Sequence[Ballot]) -> list[str]:
                 f"({ballot.refused_pictures}); --judge-blind sends none from the start"
             )
     return said
-
-
-__all__ = ["MATCHES", "REFUSED", "RULE", "Panel", "Verdicts", "judge"]
