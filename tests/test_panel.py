@@ -229,6 +229,17 @@ def test_a_judge_that_sees_gets_the_picture_and_others_do_not(tmp_path):
     assert not any("You see the picture." in prompt for prompt in blind.prompts())
 
 
+def test_a_judge_is_told_that_it_sees_only_where_there_is_a_picture(tmp_path):
+    """In a blind run there is none to send."""
+    made = make("mmooc", data="scenes", n=24, blind=True)
+    frame = outcomes(made, sensible)
+    with Loopback(honest) as judge:
+        consulted(tmp_path, made, frame, [judge_at("a", judge)])
+    assert judge.count
+    assert all(isinstance(body["messages"][0]["content"], str) for body in judge.requests)
+    assert not any("You see the picture." in prompt for prompt in judge.prompts())
+
+
 def test_no_judge_sees_what_its_rubric_does_not_show(tmp_path):
     """The question whether a reply refuses shows neither the answer nor why there is none."""
     benchmark = scenes()

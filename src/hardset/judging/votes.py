@@ -199,16 +199,17 @@ def prompts_of(
 ) -> Iterator[tuple[Prompt, Item]]:
     """Write what a judge is asked for some votes, row by row, each rubric in its form."""
     made = {
-        rubric.name: (
-            Prompter(rubric, form, sees_picture=rubric.picture and judge.sees, turned=turned),
-            rubric.picture and judge.sees,
+        (rubric.name, pictured): (
+            Prompter(rubric, form, sees_picture=pictured, turned=turned),
             rubric.schema if form == "json" else "",
         )
         for rubric in facts.rubrics
         if (form := forms.get(rubric.name)) is not None
+        for pictured in (False, True)
     }
     for rubric, item, shown in facts.walk(wanted):
-        prompter, pictured, schema = made[rubric.name]
+        pictured = rubric.picture and judge.sees and bool(item.images)  # a blind run has none
+        prompter, schema = made[rubric.name, pictured]
         text = prompter(shown)
         content: tuple[Any, ...] = (*item.images, text) if pictured else (text,)
         asked = Item(id=f"{item.id} {rubric.name}", question=text)
