@@ -109,7 +109,7 @@ def prompts(count, path):
     """Write what every judge is asked, a text a line."""
     from hardset import consulting, make_model
     from hardset.judging import Facts, Judge, Panel
-    from hardset.judging.votes import prompts_of
+    from hardset.judging.prompts import prompts_of
 
     benchmark, reply = replied(count)
     judge = Judge(model=make_model(JUDGES[0], base_url="http://127.0.0.1:1/v1"))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hardset.ask import INTERRUPTED, Limits, Model, Store, Tally
@@ -160,7 +159,7 @@ def consult(
         store: keeps the verdicts beside the replies.
         limits: of all judges together.
         progress: see `ask`.
-        announce: is told what each round will take, before it starts.
+        announce: is told what all verdicts will take, before the first is asked for.
 
     Returns:
         The outcomes with the verdicts' columns, and the verdicts; no outcomes where a person or
@@ -179,7 +178,7 @@ def consult(
         means.stop = stop
         return await judge(facts, panel, means, announce)
 
-    verdicts = on_a_loop(_All([each.model for each in panel.judges]), partial(judged))
+    verdicts = on_a_loop(_All([each.model for each in panel.judges]), judged)
     if verdicts.stopped == INTERRUPTED:
         return None, verdicts
     return rule(outcomes, verdicts), verdicts

@@ -228,7 +228,7 @@ def evaluate(
         judge: who also judges the replies: a panel, or one model by the benchmark's rubrics.
         progress: is called with how far the asking is, about ten times a second.
         judging: the same, for the verdicts.
-        announce: is told what each round of verdicts will take, before it starts.
+        announce: is told what all verdicts will take, before the first is asked for.
 
     Raises:
         UsageError: the data or the settings are not usable as given, or a judge is of the family

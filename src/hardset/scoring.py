@@ -102,7 +102,7 @@ def score(
         allow_overlap: whether one family may have replied and judge.
         families: of models whose names do not tell them.
         judging: is called with how far that is.
-        announce: is told what each round of verdicts will take, before it starts.
+        announce: is told what all verdicts will take, before the first is asked for.
 
     Returns:
         The run. Items without a reply are in it, in the state request-failed.

@@ -55,7 +55,7 @@ class JudgeFlags:
         str | None,
         _flag(
             "Stop cleanly before all judges together spend more: `200000` (tokens) or `$5` (needs "
-            "--judge-price)."
+            "--judge-price). If not given, `run` holds the judges to its own --budget."
         ),
     ] = None
     judge_blind: Annotated[

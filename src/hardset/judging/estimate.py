@@ -11,7 +11,7 @@ from hardset.judging.facts import Facts, Wanted
 from hardset.judging.keys import key_of
 from hardset.judging.means import Judge, Means
 from hardset.judging.prompt import Form
-from hardset.judging.votes import prompts_of
+from hardset.judging.prompts import prompts_of
 from hardset.records import Image, Item, Prompt
 
 SAMPLE = 200  # prompts of each judge that are written to see how long they are

@@ -18,6 +18,7 @@ from hardset.judging.facts import Facts, Wanted
 from hardset.judging.keys import key_of
 from hardset.judging.means import Judge, Means
 from hardset.judging.prompt import Form
+from hardset.judging.prompts import prompts_of
 from hardset.judging.rubric import Rubric
 from hardset.records import Failure, Item, Prompt, State
 
@@ -125,8 +126,6 @@ async def _first(
 def _prompts(
     judge: Judge, form: Form, rubric: Rubric, facts: Facts, row: int
 ) -> Iterator[tuple[Prompt, Item]]:
-    from hardset.judging.votes import prompts_of
-
     one = np.zeros(len(facts.outcomes), np.bool_)
     one[row] = True
     return prompts_of(judge, facts, {rubric.name: one}, {rubric.name: form})

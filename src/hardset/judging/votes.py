@@ -20,7 +20,8 @@ from hardset.judging.facts import CHUNK, Facts, Wanted, pairs
 from hardset.judging.keys import key_of
 from hardset.judging.means import Judge, Means
 from hardset.judging.panel import NONE, Votes
-from hardset.judging.prompt import Form, Prompter
+from hardset.judging.prompt import Form
+from hardset.judging.prompts import prompts_of
 from hardset.judging.rubric import Rubric
 from hardset.judging.trial import refuses, try_out
 from hardset.judging.verdict import (
@@ -30,10 +31,8 @@ from hardset.judging.verdict import (
     read_parts,
     read_true_false,
 )
-from hardset.records import Failure, Item, Message, Prompt, Reply, Sampling, State
+from hardset.records import Failure, Item, Prompt, Reply, State
 
-SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
-"""A word or two is due, and a judge that reasons first needs room."""
 UNREAD = "no verdict in the judge's reply"
 LONGEST = 20_000  # characters of a judge's reply that are read: of a longer one, both ends
 _VERDICTS = {"verdict", "answer", "result", "judgment", "judgement", "conclusion", "decision"}
@@ -84,7 +83,9 @@ class Ballot:
             again: dict[str, Form] = {
                 name: "words" if form == "json" else "again" for name, form in first.items()
             }
-            unread = await self._ask(facts, unread, means, self.votes, again, self.failures)
+            unread = await self._ask(
+                facts, unread, means, self.votes, again, self.failures, last=True
+            )
         for rubric in facts.rubrics:
             if rubric.name in unread:
                 lost = unread[rubric.name]
@@ -104,7 +105,7 @@ class Ballot:
         found = {key: np.full(self._rows, NONE, np.int16) for key in self.votes}
         await self._ask(
             facts, wanted, means, found, self.forms, self.recheck_failures,
-            repeat=repeat, turned=turned,
+            last=True, repeat=repeat, turned=turned,
         )  # fmt: skip
         return found
 
@@ -117,12 +118,14 @@ class Ballot:
         forms: Mapping[str, Form],
         failures: dict[str, int],
         *,
+        last: bool = False,
         repeat: int = 0,
         turned: bool = False,
     ) -> dict[str, NDArray[np.bool_]]:
         """Ask for some votes and read them; give back, by rubric, which are to be asked once more.
 
-        Those are what cannot be read, and what the endpoint would not have as JSON.
+        Those are what cannot be read and, unless this is the `last` asking, what the endpoint would
+        not have as JSON.
         """
         total = sum(int(mask.sum()) for mask in wanted.values())
         whole = {rubric.name: len(rubric.keys) for rubric in facts.rubrics}
@@ -142,9 +145,7 @@ class Ballot:
         for (row, rubric), reply in zip(pairs(facts.rubrics, wanted), replies, strict=False):
             read: Mapping[str, int] = {}
             if reply.failure is not None:
-                if failures is self.recheck_failures or not (
-                    forms[rubric.name] == "json" and refuses(reply.failure)
-                ):
+                if last or forms[rubric.name] != "json" or not refuses(reply.failure):
                     reason = means.told(reply.failure.reason)
                     _lost(failures, reason, whole[rubric.name])
                     continue
@@ -186,35 +187,6 @@ class Ballot:
     def _keep(self, asked: Asked) -> None:
         self.stopped = self.stopped or asked.stopped
         self.prompts.update(asked.keys)
-
-
-def prompts_of(
-    judge: Judge,
-    facts: Facts,
-    wanted: Wanted,
-    forms: Mapping[str, Form],
-    *,
-    repeat: int = 0,
-    turned: bool = False,
-) -> Iterator[tuple[Prompt, Item]]:
-    """Write what a judge is asked for some votes, row by row, each rubric in its form."""
-    made = {
-        (rubric.name, pictured): (
-            Prompter(rubric, form, sees_picture=pictured, turned=turned),
-            rubric.schema if form == "json" else "",
-        )
-        for rubric in facts.rubrics
-        if (form := forms.get(rubric.name)) is not None
-        for pictured in (False, True)
-    }
-    for rubric, item, shown in facts.walk(wanted):
-        pictured = rubric.picture and judge.sees and bool(item.images)  # a blind run has none
-        prompter, schema = made[rubric.name, pictured]
-        text = prompter(shown)
-        content: tuple[Any, ...] = (*item.images, text) if pictured else (text,)
-        asked = Item(id=f"{item.id} {rubric.name}", question=text)
-        message = Message("user", content)
-        yield Prompt(messages=(message,), sampling=SAMPLING, repeat=repeat, schema=schema), asked
 
 
 def _lost(failures: dict[str, int], reason: str, votes: int) -> None:
