@@ -13,7 +13,7 @@ FLOORS = {
     6: {"cli", "doctor", "__main__"},
     5: {
         *("streams", "asking", "run", "building", "comparing", "scoring", "fetching"),
-        *("consulting", "validating"),
+        *("consulting", "validating", "hardest"),
     },
     4: {"judging", "agents", "review", "replies", "reports", "exports", "outcomes"},
     3: {"ask", "models", "benchmarks"},
@@ -32,6 +32,7 @@ SIDEWAYS: set[tuple[str, str]] = {
     ("scoring", "run"),  # the same walk, run folder and report, with replies made elsewhere
     ("metrics", "records"),
     ("lowresource", "records"),
+    ("lowresource", "errors"),
     ("lowresource", "metrics"),
 }
 

@@ -1,0 +1,1 @@
+"""Labelled training sets, a file a layout: pictures and texts, read by position."""
