@@ -1,4 +1,4 @@
-"""A labelled training set as every part of this room sees it: read by position, never held whole."""
+"""A labelled training set as every part of this room sees it: read by position, not held whole."""
 
 from __future__ import annotations
 
