@@ -1,0 +1,1 @@
+"""Predictors and learners by name, each with the way examples reach it (`registry.build`)."""
