@@ -1,0 +1,1 @@
+"""What learning from a picked set gives: figures over seeds, gaps to random sets, curves over k."""

@@ -1,0 +1,114 @@
+"""Figures over seeds, and differences between two ways of learning, paired by seed.
+
+A seed sets a learner's first weights and the order of its training, the same for both ways, and
+draws a random set of its own. So a gap over n seeds is the mean of n paired differences, and two
+intervals of it are worth knowing:
+
+- `paired`: Student's, over the seeds: what other draws of the random set and other trainings would
+  give, on this test set and with these picked examples;
+- `two_way`: over seeds and test examples at once: what they would give on another test set of
+  this size and kind too.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardset.metrics.interval import student
+
+Floats = NDArray[np.float64]
+
+
+class Spread(NamedTuple):
+    """How a figure comes out over seeds; no mean where there is no seed, no spread from one."""
+
+    n: int
+    mean: float | None
+    std: float | None
+    """Of the sample: over n - 1."""
+    worst: float | None
+
+
+class Gap(NamedTuple):
+    """A mean of paired differences, with its interval; none from a single pair."""
+
+    gap: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+def spread(values: Floats) -> Spread:
+    """Give mean, sample standard deviation and lowest of a figure over seeds, (seeds,)."""
+    n = len(values)
+    if not n:
+        return Spread(0, None, None, None)
+    std = float(np.std(values, ddof=1)) if n > 1 else None
+    return Spread(n, float(np.mean(values)), std, float(np.min(values)))
+
+
+def paired(first: Floats, second: Floats, level: float = 0.95) -> Gap:
+    """Give the mean of first minus second, with Student's interval.
+
+    Args:
+        first: (pairs,), a figure for each seed.
+        second: (pairs,), the other way's for the same seeds, in the same order.
+        level: the two-sided coverage.
+
+    Raises:
+        ValueError: the two differ in length.
+    """
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} figures cannot be paired with {len(second)}")
+    n = len(first)
+    if not n:
+        return Gap(None, None, None, 0)
+    differences = np.asarray(first, dtype=np.float64) - second
+    gap = float(differences.mean())
+    if n == 1:
+        return Gap(gap, None, None, 1)
+    reach = student(level, n - 1) * float(differences.std(ddof=1)) / sqrt(n)
+    return Gap(gap, gap - reach, gap + reach, n)
+
+
+def two_way(differences: Floats, level: float = 0.95) -> Gap:
+    """Give the mean of differences that vary by seed and by test example, with its interval.
+
+    The variance of a mean over crossed rows and columns is that of the row means, and of the
+    column means, less what both count of what is neither's: (MS_rows + MS_columns - MS_rest) over
+    all cells (Searle, Casella and McCulloch 1992, "Variance Components", chapter 4). This is what
+    resampling seeds and examples at once comes to (Owen 2007, Annals of Applied Statistics 1, "The
+    pigeonhole bootstrap"), without the draws, and without the spread that resampling a handful of
+    seeds loses. The examples' part is not let below nothing. Student's quantile for
+    Satterthwaite's (1946) degrees of freedom: where the examples' part is the larger, the spread is
+    known from more than the few seeds, and the interval can be the narrower of the two.
+
+    Args:
+        differences: (seeds, examples), first minus second: of two right-or-wrongs -1, 0 or 1; of
+            another figure, one with the figure's difference as its mean.
+        level: the two-sided coverage.
+    """
+    n, examples = differences.shape
+    if not n or not examples:
+        return Gap(None, None, None, 0)
+    mean = float(differences.mean())
+    if n == 1 or examples == 1:
+        return Gap(mean, None, None, n)
+    rows, columns = differences.mean(axis=1), differences.mean(axis=0)
+    rest = differences - rows[:, None] - columns + mean
+    ms_rows = examples * float(((rows - mean) ** 2).sum()) / (n - 1)
+    ms_columns = n * float(((columns - mean) ** 2).sum()) / (examples - 1)
+    ms_rest = float((rest**2).sum()) / ((n - 1) * (examples - 1))
+    parts = [(ms_rows, n - 1)]
+    if ms_columns > ms_rest:
+        parts += [(ms_columns, examples - 1), (-ms_rest, (n - 1) * (examples - 1))]
+    whole = sum(part for part, _ in parts)
+    if whole <= 0:
+        return Gap(mean, mean, mean, n)
+    freedom = whole**2 / sum(part**2 / own for part, own in parts)
+    reach = student(level, max(1, int(freedom))) * sqrt(whole / differences.size)
+    return Gap(mean, mean - reach, mean + reach, n)
