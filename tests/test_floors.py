@@ -34,6 +34,7 @@ SIDEWAYS: set[tuple[str, str]] = {
     ("lowresource", "records"),
     ("lowresource", "errors"),
     ("lowresource", "metrics"),
+    ("sources", "images"),  # examples are opened as pixels, checked as images are
 }
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from hardset.images.structure import BadMedia, Shape
+from hardset.images.structure import BadMedia, Shape, check
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from PIL import Image as Pil
 
 ORIENTATION = 274  # the EXIF tag
@@ -88,6 +90,44 @@ def convert(data: bytes, from_type: str, takes: frozenset[str]) -> tuple[str, by
     if turned:
         note += f", turned upright from EXIF orientation {turned}"
     return to_type, out.getvalue(), note
+
+
+def pixels(picture: Pil.Image) -> NDArray[np.uint8]:
+    """Return a picture's pixels: upright, 8 bits, grey or RGB, transparent ones on white.
+
+    Args:
+        picture: as Pillow has it; of an animation, the frame that it stands at.
+
+    Returns:
+        (height, width, 1 or 3).
+    """
+    import numpy as np
+    from PIL import ImageOps
+
+    turned = _turned(picture)  # asked first: some decoders turn while they load
+    picture.load()
+    plain = ImageOps.exif_transpose(picture) if turned or _turned(picture) else picture
+    plain = _opaque(_eight_bit(plain))
+    values = np.array(plain, dtype=np.uint8)
+    return values[..., None] if values.ndim == 2 else values
+
+
+def read_pixels(data: bytes, max_pixels: int) -> NDArray[np.uint8]:
+    """Decode an image file to what `pixels` returns.
+
+    Raises:
+        BadMedia: it is not an image, incomplete, damaged, or has more pixels than the limit.
+    """
+    _, shape = check(data)
+    guard(shape.width, shape.height, max_pixels)
+    try:
+        with _open(data) as picture:
+            guard(*picture.size, max_pixels)
+            return pixels(picture)
+    except BadMedia:
+        raise
+    except Exception as error:  # a decoder fed with anything may raise anything
+        raise BadMedia(f"does not decode: {_first_line(error)}") from error
 
 
 def thumbnail(data: bytes, side: int) -> bytes:
