@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 from hardset.records import COEFFICIENT, GRADE, Metric
 
 _BARE = (COEFFICIENT, GRADE)  # units that say nothing beside the number
@@ -30,6 +32,18 @@ def interval(metric: Metric) -> str:
 def hundredths(value: float) -> str:
     """Write two decimals, `0.71`, `-0.08`, and no minus before nothing."""
     return f"{value:.2f}".replace("-0.00", "0.00")
+
+
+def magnitude(value: float | None) -> str:
+    """Write three digits that count of a number of any size: `0.0123`, `1,230`, `4.56e-09`."""
+    if value is None:
+        return "undefined"
+    if value == 0 or not isfinite(value):
+        return f"{value:g}".replace("-0", "0")
+    if 1e-3 <= abs(value) < 1e6:
+        return _significant(value)
+    mantissa, _, exponent = f"{value:.2e}".partition("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
 
 
 def _significant(value: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from hardset.records import Metric, State
 from hardset.reports.numbers import fraction, interval, percent, slice_name
@@ -108,11 +109,16 @@ def short_names(runs: Sequence[RunView]) -> list[str]:
 
 def date(run: RunView) -> str:
     """Write when a run started, to the minute, as the manifest says it."""
-    started = str(run.manifest.get("started", ""))
+    return started(run.manifest)
+
+
+def started(manifest: Mapping[str, Any]) -> str:
+    """Write when what a manifest is of started, to the minute."""
+    said = str(manifest.get("started", ""))
     try:
-        when = datetime.fromisoformat(started)
+        when = datetime.fromisoformat(said)
     except ValueError:
-        return started
+        return said
     return f"{when:%Y-%m-%d %H:%M} {when.tzname() or ''}".strip()
 
 
