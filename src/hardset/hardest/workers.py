@@ -1,0 +1,132 @@
+"""Doing many things in a few processes, of which any may die.
+
+Each process does one thing at a time. One that is killed, for want of memory say, costs what it was
+doing and nothing else: that is told, and another takes its place.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing.connection import Connection, wait
+from typing import Any, Generic, NamedTuple, TypeVar, cast
+
+from hardset.errors import UsageError
+
+Task = TypeVar("Task")
+Done = TypeVar("Done")
+
+_READY = "ready"
+
+
+class Died(NamedTuple):
+    """In place of what a process was to give: how it ended."""
+
+    reason: str
+
+
+def in_processes(
+    tasks: Iterable[Task], work: Callable[[Task], Done], jobs: int
+) -> Iterator[tuple[Task, Done | Died]]:
+    """Do each task in one of `jobs` processes; yield them as they are done, in any order.
+
+    The processes end with the iteration, also where it is left early. They ignore Ctrl-C, which is
+    this process's to answer.
+
+    Args:
+        tasks: what to do; each is sent to a process.
+        work: does one; it is sent to each process once, and raises nothing that it can help.
+        jobs: how many processes.
+
+    Raises:
+        UsageError: `work` cannot be sent to another process, or none of them can start.
+    """
+    waiting = deque(tasks)
+    workers: list[_Worker[Task, Done]] = []
+    try:
+        for _ in range(min(jobs, len(waiting))):
+            workers.append(_Worker(work))
+        while waiting or any(worker.busy for worker in workers):
+            for worker in workers:
+                if waiting and worker.ready:
+                    worker.begin(waiting.popleft())
+            by_connection = {worker.connection: worker for worker in workers}
+            for connection in wait(list(by_connection)):
+                worker = by_connection[cast(Connection, connection)]
+                task, done = worker.take()
+                if isinstance(done, Died):
+                    worker.end()
+                    workers[workers.index(worker)] = _Worker(work)
+                if task is not None:
+                    yield task[0], cast("Done | Died", done)
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+class _Worker(Generic[Task, Done]):
+    """One process, what it is doing, and the way to it."""
+
+    def __init__(self, work: Callable[[Task], Done]) -> None:
+        context = multiprocessing.get_context("spawn")  # forks of a threaded process may hang
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(theirs, work), daemon=True)
+        self.ready = False
+        self.task: tuple[Task] | None = None
+        try:
+            self.process.start()
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            raise UsageError(
+                f"these data cannot be sent to other processes ({error}): use one, --jobs 1"
+            ) from error
+        finally:
+            theirs.close()
+
+    @property
+    def busy(self) -> bool:
+        return self.task is not None
+
+    def begin(self, task: Task) -> None:
+        """Hand it a task."""
+        self.task, self.ready = (task,), False
+        try:
+            self.connection.send(task)
+        except OSError:
+            return  # it is dead, which `take` will see
+
+    def take(self) -> tuple[tuple[Task] | None, Any]:
+        """Take what it sends: that it is ready, or what it has done, or that it has died."""
+        task = self.task
+        try:
+            sent = self.connection.recv()
+        except (EOFError, OSError):
+            self.process.join()
+            reason = f"its process ended with status {self.process.exitcode}"
+            if self.process.exitcode == -signal.SIGKILL:
+                reason += ": killed, as the system does when memory runs out"
+            if task is None:
+                raise UsageError(f"no process can start ({reason}): use one, --jobs 1") from None
+            return task, Died(reason)
+        self.task, self.ready = None, True
+        return task, None if task is None else sent
+
+    def end(self) -> None:
+        """End the process, whatever it is doing."""
+        self.connection.close()
+        self.process.terminate()
+        self.process.join()
+
+
+def _serve(connection: Connection, work: Callable[[Any], Any]) -> None:
+    """Do what comes until nobody sends any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    connection.send(_READY)
+    while True:
+        try:
+            task = connection.recv()
+        except EOFError:
+            return
+        connection.send(work(task))

@@ -1,0 +1,51 @@
+"""Processes that do trials: any may die, and nothing else is lost with it."""
+
+import os
+import signal
+
+import pytest
+
+from hardset.errors import UsageError
+from hardset.hardest.workers import Died, in_processes
+
+
+def squared(number):
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number * number
+
+
+def own_process(_):
+    return os.getpid()
+
+
+def test_each_is_done_once_and_a_death_costs_one():
+    found = dict(in_processes(range(6), squared, 2))
+    lost = found.pop(3)
+    assert found == {0: 0, 1: 1, 2: 4, 4: 16, 5: 25}
+    assert isinstance(lost, Died)
+    assert "status -9" in lost.reason
+    assert "memory" in lost.reason
+
+
+def test_they_are_other_processes_and_end_with_the_iteration():
+    seen = {process for _, process in in_processes(range(4), own_process, 2)}
+    assert os.getpid() not in seen
+    for process in seen:
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)
+
+
+def test_leaving_early_ends_them():
+    first = in_processes([0, 3], squared, 1)
+    assert next(first) == (0, 0)
+    first.close()
+
+
+def test_nothing_to_do_starts_nothing():
+    assert list(in_processes([], squared, 4)) == []
+
+
+def test_what_cannot_be_sent_is_said():
+    with pytest.raises(UsageError, match=r"cannot be sent to other processes.*--jobs 1"):
+        list(in_processes([1], lambda task: task, 1))
