@@ -1,4 +1,4 @@
-"""Let timm and transformers be imported where torchvision's compiled part does not fit torch's build.
+"""Let timm and transformers be imported where torchvision's compiled part does not fit torch.
 
 Both import torchvision, which registers a part of itself with torch on import and fails where the
 operators are not known. Nothing of ours calls these operators; to know their names is enough.
@@ -31,7 +31,8 @@ def declare() -> None:
     else:
         return
     missing = [schema for name, schema in _SCHEMAS if not hasattr(torch.ops.torchvision, name)]
-    library = torch.library.Library("torchvision", "FRAGMENT")
+    libraries: Any = torch.library
+    library = libraries.Library("torchvision", "FRAGMENT")
     for schema in missing:
         library.define(schema)
     _kept.append(library)
