@@ -129,6 +129,7 @@ class _Figures:
             **{"learner": learner, "k": k, "set": set_, "augment": augment},
             **last._asdict(),
             "asked": self.asked.seeds,
+            "train_mean": spread(np.array([result.epochs[-1].train for result in there])).mean,
             **{f"paper_{name}": value for name, value in best._asdict().items() if name != "n"},
         }
 
@@ -198,4 +199,4 @@ class _Figures:
             return result.outputs
         correlation = correlations.pearson if self.measure == PEARSON else correlations.spearman
         value, influence = correlation(result.outputs, self.targets)
-        return value + influence
+        return np.nan_to_num(value) + influence  # 0 where it says the same of every example
