@@ -1,0 +1,127 @@
+"""Folders of pictures: ROOT/CLASS/picture, or with splits ROOT/train/CLASS/picture.
+
+Classes are the folders, in sorted order; pictures are in the order of their folder and name, as
+torchvision's `ImageFolder` has them. Only names and sizes are read until a picture is fetched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hardset.errors import UsageError
+from hardset.lowresource.examples import Examples
+from hardset.sources.examples import splits
+from hardset.sources.examples.asked import Asked
+from hardset.sources.examples.photographs import Photographs, photographs
+from hardset.sources.examples.tree import Tree, folders_in, has_pictures, walk
+
+NAME = "folders"
+NEEDS = "a folder for each class with its pictures, or train/ and test/ (or val/) with these"
+
+
+def recognise(place: str) -> bool:
+    """Whether some class folder has a picture."""
+    path = Path(place).expanduser()
+    if not path.is_dir():
+        return False
+    return any(
+        has_pictures(folder)
+        for part in (path, *(path / name for name in _splits(path)))
+        for folder in folders_in(part)
+    )
+
+
+def read(asked: Asked) -> Examples:
+    """Open the split's class folders."""
+    root, split = split_folder(asked)
+    return classed(asked, root, split, {})
+
+
+def split_folder(asked: Asked) -> tuple[Path, str]:
+    """Return the folder of the split that was asked for, and what it is called there.
+
+    Raises:
+        UsageError: there are other splits only, or there are none and it is not the training set.
+    """
+    path = asked.path
+    there = _splits(path)
+    if there:
+        name = splits.pick(there, asked.split, path)
+        return path / name, name
+    if asked.split not in splits.names("train") and path.name.lower() not in splits.KNOWN:
+        raise UsageError(
+            f"{path} has no split {asked.split!r}: its folders are classes "
+            f"({', '.join(folder.name for folder in folders_in(path)[:3])}, ...); name the folder "
+            "of the split itself"
+        )
+    return path, ""
+
+
+def classed(
+    asked: Asked, root: Path, split: str, names: dict[str, str], layout: str = NAME
+) -> Photographs:
+    """Open class folders.
+
+    Args:
+        asked: classes, if they are known.
+        root: the folder of class folders.
+        split: what it is called.
+        names: what the classes of folders are called, where not as the folders.
+        layout: as the manifest has it.
+
+    Raises:
+        UsageError: a folder cannot be read, is none of the classes, or none has a picture.
+    """
+    folders = folders_in(root)
+    called = [names.get(folder.name, folder.name) for folder in folders]
+    classes = asked.classes or tuple(called)
+    number = {name: position for position, name in enumerate(classes)}
+    if odd := [name for name in called if name not in number]:
+        raise UsageError(
+            f"{root} has folders that are none of the {len(classes)} classes: {', '.join(odd[:3])}"
+            + (f" and {len(odd) - 3} more" if len(odd) > 3 else "")
+        )
+    trees = [walk(folder, root) for folder in folders]
+    if not any(map(len, trees)):
+        raise UsageError(f"{root}: none of its {len(folders)} class folders has a picture")
+    return photographs(
+        root,
+        (
+            (folder, files, sizes, [number[name]] * len(files))
+            for tree, name in zip(trees, called, strict=True)
+            for folder, files, sizes in tree.folders
+        ),
+        classes,
+        {
+            "place": asked.place,
+            "layout": layout,
+            "split": split or asked.split,
+            "notes": _notes(trees, called),
+        },
+    )
+
+
+def _splits(path: Path) -> list[str]:
+    """Return the folders that are splits: called so, and holding folders."""
+    return [
+        folder.name
+        for folder in folders_in(path)
+        if folder.name.lower() in splits.KNOWN and folders_in(folder)
+    ]
+
+
+def _notes(trees: Sequence[Tree], called: Sequence[str]) -> list[str]:
+    notes = []
+    if empty := [name for tree, name in zip(trees, called, strict=True) if not len(tree)]:
+        notes.append(
+            f"{len(empty)} class folders have no picture: {', '.join(empty[:3])}"
+            + (", ..." if len(empty) > 3 else "")
+        )
+    if others := sum(tree.others for tree in trees):
+        notes.append(f"{others:,} files whose names are not of pictures were left out")
+    if sum(map(bool, map(len, trees))) == 1:
+        notes.append("pictures of one class only")
+    if loops := [loop for tree in trees for loop in tree.loops]:
+        notes.append(f"{len(loops)} links that lead back were not followed: {loops[0]}")
+    return notes

@@ -1,0 +1,107 @@
+"""Opening a labelled set, whatever its layout: `open_examples`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+from hardset.errors import UsageError
+from hardset.lowresource.examples import Examples
+from hardset.sources.examples.asked import Asked, Layout
+from hardset.sources.examples.labelling import NoLabelsError
+from hardset.sources.examples.tree import entries
+
+LAYOUTS = (  # in the order in which they are asked
+    "function",
+    *("folders", "parquet", "csv"),
+)
+_MODULES = {"function": "functions", "csv": "delimited"}
+
+
+def open_examples(
+    place: str | Path,
+    *,
+    layout: str | None = None,
+    label: str | None = None,
+    text: Sequence[str] | str = (),
+    image: str | None = None,
+    split: str = "train",
+    classes: Sequence[str] | None = None,
+) -> Examples:
+    """Open a labelled training or test set.
+
+    Args:
+        place: a file or folder; `hub:OWNER/NAME` or `hub:OWNER/NAME/CONFIG`; `module:function`; or
+            the name of a set that an installed package ships (`digits`).
+        layout: which layout it has, where what is there does not tell.
+        label: the column of the labels, where its name does not tell.
+        text: the column of the texts, or the two columns.
+        image: the column of the pictures.
+        split: `train`, `test`, `val` or another; where there is no `test`, or it has no labels,
+            the validation set is taken for it, and `source["notes"]` says so.
+        classes: the labels' names in the order of their numbers: those of the training set, so
+            that a test set has the same numbers. Empty for labels that are real numbers.
+
+    Returns:
+        The examples. Their `source["notes"]` is a list of sentences on what a reader of results
+        should know: rows without label, classes without pictures, one class only.
+
+    Raises:
+        UsageError: nothing is there, it has none of the layouts, or not what was asked for.
+    """
+    asked = Asked(
+        os.fspath(place),
+        split,
+        label,
+        (text,) if isinstance(text, str) else tuple(text),
+        image,
+        None if classes is None else tuple(classes),
+    )
+    if layout is not None and layout not in LAYOUTS:
+        raise UsageError(f"there is no layout {layout!r}; there are: {', '.join(LAYOUTS)}")
+    module = _module(layout) if layout else _recognise(asked.place)
+    try:
+        return module.read(asked)
+    except NoLabelsError:
+        if split != "test":
+            raise
+        try:
+            examples = module.read(replace(asked, split="val"))
+        except UsageError:
+            examples = None
+        if examples is None:
+            raise
+        examples.source.setdefault("notes", []).append(
+            "its test examples have no labels: these are its validation examples"
+        )
+        return examples
+
+
+def _module(name: str) -> Layout:
+    return cast(Layout, import_module(f"hardset.sources.examples.{_MODULES.get(name, name)}"))
+
+
+def _recognise(place: str) -> Layout:
+    for name in LAYOUTS:
+        module = _module(name)
+        if module.recognise(place):
+            return module
+    raise UsageError(_no_layout(place))
+
+
+def _no_layout(place: str) -> str:
+    path = Path(place).expanduser()
+    if path.is_dir():
+        there = [f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries(path)]
+        held = ", ".join(there[:5]) + (f" and {len(there) - 5} more" if len(there) > 5 else "")
+        found = f"the folder {path} holds {held or 'nothing'}"
+    elif path.exists():
+        found = f"{path} is a file of a kind that is not read"
+    else:
+        found = f"there is no file or folder {path}"
+    needs = "".join(f"\n  {name}: {_module(name).NEEDS}" for name in LAYOUTS)
+    return f"{found}, and this fits no layout of examples:{needs}"
