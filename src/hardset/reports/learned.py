@@ -6,7 +6,7 @@ Like the report it needs nothing else and trusts nothing it shows; see `html`. I
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from markupsafe import Markup
 
 from hardset.reports import html
+from hardset.reports.facts import facts
 from hardset.reports.learning_curves import (
     BOTTOM,
     HEIGHT,
@@ -31,7 +32,7 @@ from hardset.reports.view import started
 
 MOST_FAILED = 20  # shown; all are in metrics.json
 MOST_ROWS = 60  # of a table that stands unfolded
-_LONG = 400  # characters of a fact
+_LONG = (300, 100)  # characters of a fact, at either end
 
 Row = Mapping[str, Any]
 
@@ -240,7 +241,7 @@ def failures(failed: Sequence[Row]) -> tuple[int, list[str], int]:
     """Say what failed: how many, of the first kinds what and why, and how many are not shown."""
     kinds: dict[tuple[str, ...], list[str]] = {}
     for row in failed:
-        reason = clip(str(row.get("reason") or "no reason given"), _LONG, 0)
+        reason = clip(str(row.get("reason") or "no reason given"), *_LONG)
         kinds.setdefault((*_key(row), reason), []).append(str(row.get("seed", "?")))
     said = []
     for (learner, k, kind, augment, reason), seeds in list(kinds.items())[:MOST_FAILED]:
@@ -423,55 +424,3 @@ _REACHES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 def _place(value: float | None, end: float) -> str:
     """Give a difference as a place on a track; what is off it stays at its end."""
     return "" if value is None else f"{50 + 50 * min(1.0, max(-1.0, value / end)):.2f}%"
-
-
-_APART = ("notices", "hardset", "versions", "started", "host")
-
-
-def facts(manifest: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Lay the manifest out in words: data, sets, recipes and what departs from them, and so on."""
-    parts: list[tuple[str, list[tuple[str, str]]]] = []
-    single: list[tuple[str, str]] = []
-    for name, value in manifest.items():
-        if name in _APART or value in (None, "", [], {}):
-            continue
-        spoken = name.replace("_", " ")
-        if isinstance(value, Mapping):
-            parts.append((spoken, list(_flat(value))[:40]))
-        elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
-            lines = [(_name(one, i), _told(one)) for i, one in enumerate(value[:40])]
-            parts.append((spoken, lines))
-        else:
-            single.append((spoken, _told(value)))
-    return ([("settings", single)] if single else []) + parts
-
-
-def _name(one: Any, place: int) -> str:
-    if isinstance(one, Mapping):
-        for name in ("learner", "predictor", "name", "set"):
-            if one.get(name):
-                return str(one[name])
-    return str(place + 1)
-
-
-def _flat(value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, one in value.items():
-        if one not in (None, "", [], {}):
-            yield str(name).replace("_", " "), _told(one)
-
-
-def _told(value: Any) -> str:
-    """Write any value in words, and no endless one."""
-    if isinstance(value, Mapping):
-        said = ", ".join(f"{name.replace('_', ' ')} {_told(one)}" for name, one in _items(value))
-    elif isinstance(value, (list, tuple)):
-        said = ", ".join(_told(one) for one in value[:50]) + (", …" if value[50:] else "")
-    elif isinstance(value, float):
-        said = f"{value:g}"
-    else:
-        said = str(value)
-    return clip(said, _LONG, 0)
-
-
-def _items(value: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    return [(str(name), one) for name, one in value.items() if one not in (None, "", [], {})]

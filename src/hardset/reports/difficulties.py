@@ -1,0 +1,263 @@
+"""The page of `hardset difficulty`: what was scored, how far scorers agree, what is hard.
+
+Like the report it needs nothing else and trusts nothing it shows; see `html`. It has no script.
+Tables are read lazily and counted by their engine, so that a million examples take no more room.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from hardset.lowresource.difficulty import SCORES
+from hardset.reports import html, rankings
+from hardset.reports.facts import facts, told
+from hardset.reports.numbers import magnitude
+from hardset.reports.specimens import (
+    SCORED,
+    Label,
+    Specimen,
+    chosen,
+    labels,
+    scores_in,
+    telling,
+    with_contents,
+)
+from hardset.reports.spreads import spread
+from hardset.reports.suspected import named, noise_of
+from hardset.reports.text import clip
+from hardset.reports.view import started
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Specimen", "chosen", "render", "states", "with_contents", "write_difficulties"]
+
+STATES = (SCORED, "unreadable", "no label", "not finite")
+_UNSCORED = 20  # that are named
+_WORDS = (600, 200)  # characters of a text, at either end
+_ID = (60, 20)
+_APART = ("predictors", "scores", "counts", "states", "fallbacks", "seconds")
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A specimen laid out."""
+
+    one: Specimen
+    picture: str  # a data: URL, or empty
+    id: str
+    text: str
+    scores: Sequence[tuple[str, str]]
+    rank: str
+    suggested: str
+
+
+def write_difficulties(path: Path, out: Path, specimens: Sequence[Specimen] = ()) -> None:
+    """Write the page, whole or not at all.
+
+    Args:
+        path: where to.
+        out: the folder that `hardset difficulty` left: its manifest.json, difficulty.parquet and,
+            where they are there, stability.json, noise.json and noise.parquet.
+        specimens: the examples to show: `with_contents(chosen(out), examples)`.
+
+    Raises:
+        OSError: if the page cannot be written, or a file cannot be read.
+    """
+    html.write_page(path, render(out, specimens))
+
+
+def render(out: Path, specimens: Sequence[Specimen] = ()) -> str:
+    """Make the page; see `write_difficulties`."""
+    import polars as pl
+
+    manifest, stability, noise = (
+        read_json(out / name) for name in ("manifest.json", "stability.json", "noise.json")
+    )
+    frame = pl.scan_parquet(out / "difficulty.parquet")
+    scores = scores_in(frame)
+    found = labels(frame, scores[0]) if scores else []
+    shown = telling(found)
+    classes = {label.key: label.name for label in found if label.key is not None}
+    counts = states(frame)
+    pairs, pairs_left = rankings.lines(stability)
+    style = "".join(map(html.template_text, ("report.css", "judges.css", "lowresource.css")))
+    return html.environment().get_template("difficulties.html").render(
+        style=Markup(style),
+        title=title(manifest),
+        started=started(manifest),
+        states=_stacked(counts),
+        total=sum(counts.values()),
+        not_scored=not_scored(counts),
+        unscored=_unscored(frame, counts),
+        notices=[str(one) for one in manifest.get("notices") or ()],
+        scores=[(name, SCORES.get(name)) for name in scores],
+        mode=mode(manifest),
+        predictors=predictors(manifest),
+        fallbacks=fallbacks(manifest),
+        seconds=told(manifest["seconds"]) if manifest.get("seconds") else "",
+        belongs=rankings.belongs_to_the_scorer(stability, scores[0]) if scores else "",
+        share=f"{100 * float(stability.get('share') or 0.1):g} %",
+        matrices=rankings.matrices(stability),
+        summary=rankings.summary(stability),
+        pairs=pairs,
+        pairs_left=pairs_left,
+        spreads=[(name, spread(frame, name, shown)) for name in scores],
+        labels=[(label, _rank(label)) for label in shown],
+        labels_all=len(found),
+        groups=_groups(specimens, classes),
+        noise=noise_of(out, noise, classes),
+        cut=lambda text: clip(text, *_ID),
+        facts=facts(manifest, _APART),
+        manifest=json.dumps(manifest, indent=2, ensure_ascii=False, default=str),
+    )  # fmt: skip
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object; an empty one where there is no file."""
+    if not path.is_file():
+        return {}
+    found: dict[str, Any] = json.loads(path.read_bytes())
+    return found
+
+
+def title(manifest: Mapping[str, Any]) -> str:
+    """Name the data, as the manifest knows it."""
+    data = manifest.get("data")
+    if isinstance(data, Mapping):
+        source = data.get("source")
+        inner = source if isinstance(source, Mapping) else data
+        data = next((inner[one] for one in ("name", "place", "layout") if inner.get(one)), None)
+    return str(data or "Training set")
+
+
+def states(frame: pl.LazyFrame) -> dict[str, int]:
+    """Count the examples by state, those of the contract first, zeros included."""
+    rows = frame.group_by("state").len().collect(engine="streaming").rows()
+    found = {str(state): int(n) for state, n in rows}
+    return {state: found.get(state, 0) for state in dict.fromkeys([*STATES, *sorted(found)])}
+
+
+def _stacked(counts: Mapping[str, int]) -> list[tuple[str, int, str, str, str]]:
+    """Give state, count, share, width and class of each."""
+    total = max(1, sum(counts.values()))
+    return [
+        (
+            state,
+            n,
+            f"{100 * n / total:.1f} %",
+            f"{100 * n / total:.2f}%",
+            f"s-{state.replace(' ', '-')}" if state in STATES else "s-other",
+        )
+        for state, n in counts.items()
+    ]
+
+
+def not_scored(counts: Mapping[str, int]) -> str:
+    """Say how many examples have no score, and why; empty where all have one."""
+    total = sum(counts.values())
+    without = total - counts.get(SCORED, 0)
+    if not without:
+        return "" if total else "There is no example."
+    why = ", ".join(f"{n:,} {state}" for state, n in counts.items() if n and state != SCORED)
+    many = "example has" if total == 1 else "examples have"
+    return f"{without:,} of {total:,} {many} no score: {why}."
+
+
+def _unscored(frame: pl.LazyFrame, counts: Mapping[str, int]) -> tuple[list[tuple[str, str]], int]:
+    """Name the first examples that have no score, and count the others."""
+    import polars as pl
+
+    many = sum(counts.values()) - counts.get(SCORED, 0)
+    if not many:
+        return [], 0
+    rows = frame.filter(pl.col("state") != SCORED).select("id", "state").head(_UNSCORED).collect()
+    named_ = [(clip(str(id_), *_ID), str(state)) for id_, state in rows.iter_rows()]
+    return named_, many - len(named_)
+
+
+def mode(manifest: Mapping[str, Any]) -> str:
+    """Say in what mode was scored, and what that means."""
+    given = str(manifest.get("mode") or "")
+    return {
+        "eval": "evaluation mode: no dropout, batch normalisation by its running statistics",
+        "paper": "the paper's mode: training mode, one example at a time",
+    }.get(given, given)
+
+
+def predictors(manifest: Mapping[str, Any]) -> list[tuple[str, str, str, str, str]]:
+    """Give name, family, seeds, recipe and facts of each predictor."""
+    made = []
+    for one in manifest.get("predictors") or ():
+        if not isinstance(one, Mapping):
+            made.append((str(one), "", "", "", ""))
+            continue
+        rest = {
+            name: value
+            for name, value in one.items()
+            if name not in ("name", "family", "seeds", "recipe", "facts")
+        }
+        more = "; ".join(said for said in (told(one.get("facts") or ""), told(rest)) if said)
+        seeds = one.get("seeds")
+        made.append(
+            (
+                str(one.get("name", "")),
+                str(one.get("family", "")),
+                told(seeds) if seeds is not None else "",
+                told(one.get("recipe") or ""),
+                more,
+            )
+        )
+    return made
+
+
+def fallbacks(manifest: Mapping[str, Any]) -> list[str]:
+    """Give what the gradient norms said of layers that have no quick way."""
+    given = manifest.get("fallbacks") or ()
+    if isinstance(given, Mapping):
+        return [f"{name}: {told(said)}" for name, said in given.items() if said]
+    return [told(one) for one in given]
+
+
+def _rank(label: Label) -> str:
+    return "–" if label.mean_rank is None else f"{label.mean_rank:.2f}"
+
+
+def _groups(
+    specimens: Sequence[Specimen], classes: Mapping[int, str]
+) -> list[tuple[str, list[tuple[str, list[_Shown]]]]]:
+    """Lay the specimens out by label, the hardest of each before the easiest."""
+    groups: dict[str, list[_Shown]] = {}
+    for one in specimens:
+        groups.setdefault(one.group, []).append(_shown(one, classes))
+    return [
+        (
+            name,
+            [
+                (end, [each for each in group if each.one.end == end])
+                for end in ("hardest", "easiest")
+            ],
+        )
+        for name, group in groups.items()
+    ]
+
+
+def _shown(one: Specimen, classes: Mapping[int, str]) -> _Shown:
+    picture = base64.b64encode(one.image_png).decode("ascii") if one.image_png else ""
+    number = int(one.suggested) if one.suggested.isdecimal() else None
+    return _Shown(
+        one,
+        f"data:image/png;base64,{picture}" if picture else "",
+        clip(one.id, *_ID),
+        clip(one.text, *_WORDS),
+        [(name.replace("_", " "), magnitude(value)) for name, value in one.scores.items()],
+        f"{one.rank:.3f}",
+        named(number, classes) if number is not None else one.suggested,
+    )
