@@ -1,0 +1,409 @@
+"""A rule a function: what its parameters' gradients are made of, example by example.
+
+A rule gets the watch, the function and its arguments, and returns the output, or NotImplemented
+where the call is not of the form it knows. `RULES` is by function, or by name for the methods of
+tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812
+
+from hardset.lowresource.norms import convolution
+from hardset.lowresource.norms.contributions import Positions, Rows, Whole
+from hardset.lowresource.norms.watch import Source, Watch, plain, tensors
+
+Args = tuple[Any, ...]
+Options = dict[str, Any]
+Rule = Callable[[Watch, Any, Args, Options], Any]
+
+
+# Matrices --------------------------------------------------------------------------------------
+
+
+def _linear(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
+    """F.linear(x, weight, bias)."""
+    x, weight, bias = _bound(("input", "weight", "bias"), args, kwargs)
+    return _matrix(watch, lambda: func(x, plain(weight), plain(bias)), x, weight, bias, False)
+
+
+def _matmul(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
+    """X @ weight."""
+    if len(args) != 2 or kwargs or not isinstance(args[1], Tensor) or args[1].dim() != 2:
+        return NotImplemented
+    x, weight = args
+    return _matrix(watch, lambda: func(x, plain(weight)), x, weight, None, True)
+
+
+def _addmm(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
+    """torch.addmm(bias, x, weight), which is GPT-2's Conv1D."""
+    if len(args) != 3 or kwargs or args[0].dim() != 1:
+        return NotImplemented
+    bias, x, weight = args
+    return _matrix(watch, lambda: func(plain(bias), x, plain(weight)), x, weight, bias, True)
+
+
+def _matrix(
+    watch: Watch, run: Callable[[], Tensor], x: Any, weight: Any, bias: Any, transposed: bool
+) -> Any:
+    dim = watch.along(x)
+    if dim is None:
+        return NotImplemented
+    kept = watch.kept(x) if watch.source(weight) else None
+
+    def positions(tensor: Tensor) -> Tensor:
+        return watch.by_example(tensor, dim).reshape(watch.batch, -1, tensor.shape[-1])
+
+    def taken(g: Tensor) -> Positions:
+        assert kept is not None
+        return Positions(positions(kept()), positions(g), transposed)
+
+    return watch.use(
+        run,
+        dim,
+        (watch.source(weight), "linear", taken),
+        (watch.source(bias), "bias", lambda g: Whole(positions(g).sum(1))),
+    )
+
+
+# Convolutions ----------------------------------------------------------------------------------
+
+
+def _convolution(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
+    """F.conv1d, conv2d, conv3d."""
+    names = ("input", "weight", "bias", "stride", "padding", "dilation", "groups")
+    x, weight, bias, *options = _bound(names, args, kwargs)
+    space = weight.dim() - 2
+    stride, padding, dilation = (
+        _numbers(value if value is not None else usual, space)
+        for value, usual in zip(options, (1, 0, 1), strict=False)
+    )
+    groups = options[3] or 1
+    dim = watch.along(x)
+    if dim not in (0, -1) or x.dim() != space + 2:
+        return NotImplemented
+    kept = watch.kept(x) if watch.source(weight) else None
+
+    def taken(g: Tensor) -> Positions | Whole:
+        assert kept is not None
+        inputs, pads = kept(), padding
+        if isinstance(pads, str):
+            inputs, pads = _padded(inputs, pads, weight.shape[2:], dilation)
+        found = convolution.contribution(inputs, g, plain(weight), stride, pads, dilation, groups)
+        return found.of_examples(watch.batch)
+
+    return watch.use(
+        lambda: func(x, plain(weight), plain(bias), *args[3:], **_without(kwargs, names[:3])),
+        dim,
+        (watch.source(weight), "convolution", taken),
+        (watch.source(bias), "bias", lambda g: Whole(_channels(watch, g, dim))),
+    )
+
+
+def _transposed_convolution(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
+    """F.conv_transpose1d, 2d, 3d."""
+    names = ("input", "weight", "bias", "stride", "padding", "output_padding", "groups", "dilation")
+    x, weight, bias, *options = _bound(names, args, kwargs)
+    space = weight.dim() - 2
+    stride, padding, more, dilation = (
+        _numbers(usual if value is None else value, space)
+        for value, usual in zip((*options[:3], options[4]), (1, 0, 0, 1), strict=True)
+    )
+    dim = watch.along(x)
+    if dim != 0 or x.dim() != space + 2:
+        return NotImplemented
+    kept = watch.kept(x)
+
+    def taken(g: Tensor) -> Whole:
+        shape = (stride, padding, dilation, options[3] or 1, True, more)
+        return Whole(
+            convolution.one_by_one(kept(), g, plain(weight), *shape),
+            "its gradients are formed one example at a time",
+        )
+
+    return watch.use(
+        lambda: func(x, plain(weight), plain(bias), *args[3:], **_without(kwargs, names[:3])),
+        dim,
+        (watch.source(weight), "transposed convolution", taken),
+        (watch.source(bias), "bias", lambda g: Whole(_channels(watch, g, dim))),
+    )
+
+
+def _numbers(value: Any, space: int) -> Any:
+    if isinstance(value, str):
+        return value
+    return (value,) * space if isinstance(value, int) else tuple(value) * (space // len(value))
+
+
+def _padded(
+    x: Tensor, padding: str, kernel: Sequence[int], dilation: Sequence[int]
+) -> tuple[Tensor, tuple[int, ...]]:
+    """Carry out `same`: where the padding is odd, the greater part is at the end."""
+    if padding == "same":
+        sides = []
+        for size, step in zip(reversed(kernel), reversed(dilation), strict=True):
+            both = step * (size - 1)
+            sides += [both // 2, both - both // 2]
+        x = F.pad(x, sides)
+    return x, (0,) * len(kernel)
+
+
+def _channels(watch: Watch, g: Tensor, dim: int) -> Tensor:
+    """Sum what has its channels second: (batch, channels)."""
+    return summed(watch, g, dim, (g.shape[1], *(1,) * (g.dim() - 2))).reshape(watch.batch, -1)
+
+
+# Tables ----------------------------------------------------------------------------------------
+
+
+def _embedding(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
+    """F.embedding. Ids that all examples share, (1, T), are looked up for each of them."""
+    names = ("input", "weight", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq")
+    ids, weight, unused, most, _, by_frequency, *_ = _bound(names, args, kwargs)
+    table = watch.source(weight)
+    if most is not None or by_frequency or table is None or not isinstance(ids, Tensor):
+        return NotImplemented
+    shared = ids.dim() > 1 and ids.shape[0] == 1 and watch.batch > 1
+    dim = 0 if shared else watch.along(ids)
+    if dim is None or (dim < 0 and ids.dim() > 1):
+        return NotImplemented
+    if unused is not None and unused < 0:
+        unused += len(weight)
+
+    def run() -> Tensor:
+        found = F.embedding(ids, plain(weight), unused)
+        return found.expand(watch.batch, *found.shape[1:]) if shared else found
+
+    def taken(g: Tensor) -> Rows:
+        each = ids.expand(watch.batch, *ids.shape[1:]) if shared else watch.by_example(ids, dim)
+        flat = each.reshape(watch.batch, -1)
+        rows = watch.by_example(g, dim).reshape(watch.batch, -1, g.shape[-1])
+        if unused is not None:
+            rows = rows.masked_fill((flat == unused)[:, :, None], 0)
+        return Rows(flat, rows)
+
+    return watch.use(run, dim, (table, "embedding", taken))
+
+
+# Scales, shifts and norms ------------------------------------------------------------------------
+
+_NORMS: dict[Any, tuple[str, ...]] = {
+    F.layer_norm: ("input", "normalized_shape", "weight", "bias", "eps"),
+    F.rms_norm: ("input", "normalized_shape", "weight", "eps"),
+    F.group_norm: ("input", "num_groups", "weight", "bias", "eps"),
+    F.batch_norm: (
+        *("input", "running_mean", "running_var", "weight", "bias"),
+        *("training", "momentum", "eps"),
+    ),
+    F.instance_norm: (
+        *("input", "running_mean", "running_var", "weight", "bias"),
+        *("use_input_stats", "momentum", "eps"),
+    ),
+}
+
+
+def _norm(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
+    """Layer, RMS, group, batch and instance norm: a scale and a shift of the normalised input."""
+    given = dict(zip(_NORMS[func], args, strict=False)) | kwargs
+    x, weight, bias = given["input"], given.get("weight"), given.get("bias")
+    dim = watch.along(x)
+    by_channel = func not in (F.layer_norm, F.rms_norm)
+    if dim is None or (by_channel and dim == 1):
+        return NotImplemented
+    kept = watch.kept(x) if watch.source(weight) else None
+
+    def total(g: Tensor, shape: Sequence[int]) -> Whole:
+        return Whole(_channels(watch, g, dim) if by_channel else summed(watch, g, dim, shape))
+
+    def scaled(g: Tensor) -> Whole:
+        assert kept is not None
+        assert weight is not None
+        bare = {k: v for k, v in given.items() if k not in ("weight", "bias")}
+        normalised = func(**bare | {"input": kept()})
+        return total(g * normalised, tuple(weight.shape))
+
+    given |= {name: plain(given[name]) for name in ("weight", "bias") if name in given}
+    return watch.use(
+        lambda: func(**given),
+        dim,
+        (watch.source(weight), "norm", scaled),
+        (watch.source(bias), "bias", lambda g: total(g, plain(bias).shape)),
+    )
+
+
+def _added(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
+    """X + shift, x - shift."""
+    return _elementwise(watch, func, args, kwargs, "shift")
+
+
+def _scaled(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
+    """X * scale."""
+    return _elementwise(watch, func, args, kwargs, "scale")
+
+
+def _elementwise(watch: Watch, func: Any, args: Args, kwargs: Options, kind: str) -> Any:
+    if len(args) != 2 or kwargs or not all(isinstance(value, Tensor) for value in args):
+        return NotImplemented
+    first = watch.source(args[0]) is not None
+    x, source = (args[1], watch.source(args[0])) if first else (args[0], watch.source(args[1]))
+    dim = watch.along(x)
+    if dim is None or source is None or not _broadcast(source, x.dim(), dim):
+        return NotImplemented
+    name = func.__name__
+    in_place = (name.endswith("_") and not name.startswith("__")) or name.startswith("__i")
+    if in_place and (first or not x.requires_grad):
+        return NotImplemented
+    subtracted = "sub" in name and first == ("rsub" in name)
+    kept = watch.kept(x.clone() if in_place else x) if kind == "scale" else None
+
+    def taken(g: Tensor) -> Whole:
+        if kept is not None:
+            g = g * kept()
+        total = summed(watch, g, dim, source.shape)
+        return Whole(-total if subtracted else total)
+
+    return watch.use(lambda: func(*map(watch.cut, args)), dim, (source, kind, taken))
+
+
+def _prelu(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
+    """F.prelu(x, slope)."""
+    if len(args) != 2 or kwargs:
+        return NotImplemented
+    x, slope = args
+    dim = watch.along(x)
+    if dim not in (0, -1):
+        return NotImplemented
+    kept = watch.kept(x)
+
+    def taken(g: Tensor) -> Whole:
+        total = _channels(watch, g * kept().clamp(max=0), dim)
+        return Whole(total.sum(1, keepdim=True) if slope.numel() == 1 else total)
+
+    return watch.use(lambda: func(x, plain(slope)), dim, (watch.source(slope), "scale", taken))
+
+
+# Tensors that are given to every example ---------------------------------------------------------
+
+
+def _expanded(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
+    """token.expand(batch, -1, -1), token.repeat(batch, 1, 1), token.expand_as(x)."""
+    source = watch.source(args[0])
+    if source is None:
+        return NotImplemented
+    with torch.no_grad():
+        output = func(plain(args[0]), *args[1:], **kwargs)
+    new = output.dim() - len(source.shape)
+    padded = (*(1,) * new, *source.shape)
+    alike = func.__name__ != "repeat" or output.shape[1:] == padded[1:]
+    if padded[0] != 1 or output.shape[0] != watch.batch or not alike:
+        return NotImplemented
+    return watch.use(
+        lambda: output,
+        0,
+        (source, "expanded", lambda g: Whole(summed(watch, g, 0, source.shape))),
+    )
+
+
+def _spread(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
+    """Functions that treat examples alike: each is given its own copy of a (1, ...) tensor."""
+    if not any(watch.along(t) == 0 for t in tensors(args, kwargs)):
+        return NotImplemented
+    if kwargs.get("dim", 1) == 0 or (func is torch.cat and args[1:] in ((), (0,)) and not kwargs):
+        return NotImplemented
+    if any(s.shape[:1] != (1,) for t in tensors(args, kwargs) if (s := watch.source(t))):
+        return NotImplemented
+
+    def copied(tensor: Tensor) -> Tensor:
+        source = watch.source(tensor)
+        if source is None:
+            return tensor
+        return watch.use(
+            lambda: plain(tensor).expand(watch.batch, *source.shape[1:]),
+            0,
+            (source, "expanded", lambda g: Whole(summed(watch, g, 0, source.shape))),
+        )
+
+    return func(*watch.mapped(args, copied), **watch.mapped(kwargs, copied))
+
+
+# Attention ---------------------------------------------------------------------------------------
+
+_ATTENTION = FunctionType(
+    F.multi_head_attention_forward.__code__,
+    {**vars(F), "has_torch_function": lambda _: False},
+    "multi_head_attention",
+    F.multi_head_attention_forward.__defaults__,
+)
+_ATTENTION.__kwdefaults__ = F.multi_head_attention_forward.__kwdefaults__
+
+
+def _attention(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
+    """nn.MultiheadAttention: torch's own function, with every step watched; its batch is second."""
+    if args[0].dim() != 3 or args[0].shape[1] != watch.batch:
+        return NotImplemented
+    with watch.batch_second(), watch:
+        return _ATTENTION(*args, **kwargs)
+
+
+# Helpers -----------------------------------------------------------------------------------------
+
+
+def summed(watch: Watch, gradient: Tensor, dim: int, shape: Sequence[int]) -> Tensor:
+    """Sum a gradient (shaped like an output) over what a tensor of `shape` was broadcast along.
+
+    Returns:
+        (batch, *shape); the examples lie along `dim` of the output, see `Watch.along`.
+    """
+    padded = [1] * (gradient.dim() - len(shape)) + list(shape)
+    if dim == 1:
+        padded.insert(0, padded.pop(1))
+    elif dim < 0:
+        padded.insert(0, 1)
+    each = watch.by_example(gradient, dim)
+    over = [axis for axis in range(1, each.dim()) if padded[axis] == 1]
+    return (each.sum(over) if over else each).reshape(watch.batch, *shape)
+
+
+def _broadcast(source: Source, dimensions: int, dim: int) -> bool:
+    """Whether a source has nothing of its own along the examples."""
+    if len(source.shape) > dimensions:
+        return False
+    padded = (*(1,) * (dimensions - len(source.shape)), *source.shape)
+    return padded[max(dim, 0)] == 1
+
+
+def _bound(names: Sequence[str], args: Args, kwargs: Options) -> list[Any]:
+    given = dict(zip(names, args, strict=False)) | kwargs
+    return [given.get(name) for name in names]
+
+
+def _without(kwargs: Options, names: Sequence[str]) -> Options:
+    return {name: value for name, value in kwargs.items() if name not in names}
+
+
+RULES: dict[Any, Rule] = {
+    F.linear: _linear,
+    "matmul": _matmul,
+    "__matmul__": _matmul,
+    "mm": _matmul,
+    "addmm": _addmm,
+    **dict.fromkeys((F.conv1d, F.conv2d, F.conv3d), _convolution),
+    **dict.fromkeys(
+        (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d), _transposed_convolution
+    ),
+    F.embedding: _embedding,
+    **dict.fromkeys(_NORMS, _norm),
+    **dict.fromkeys(("add", "add_", "__add__", "__radd__", "__iadd__"), _added),
+    **dict.fromkeys(("sub", "sub_", "__sub__", "__rsub__", "__isub__"), _added),
+    **dict.fromkeys(("mul", "mul_", "multiply", "__mul__", "__rmul__", "__imul__"), _scaled),
+    "prelu": _prelu,
+    **dict.fromkeys(("expand", "expand_as", "repeat"), _expanded),
+    **dict.fromkeys(("cat", "concat", "where", "scaled_dot_product_attention"), _spread),
+    F.multi_head_attention_forward: _attention,
+}
