@@ -94,8 +94,15 @@ def learn_manifest(**more) -> dict:
         "train": {"place": "digits", "layout": "parquet", "n": 1000, "sha256": "ab" * 32},
         "test": {"place": "digits", "split": "test", "n": 797},
         "scores": "digits-scores/difficulty.parquet, by gradient_norm",
-        "recipes": {"ffn": {"optimiser": "adam", "lr": 1e-3, "epochs": 50},
-                    "resnet18": {"optimiser": "adam", "lr": 1e-3, "epochs": 50}},
+        "sets": [
+            {"set": "hardest", "k": 16, "examples": 160, "suspected_labels": 40.0},
+            {"set": "random", "k": 16, "examples": 160, "suspected_labels": 4.4},
+        ],
+        "recipes": [
+            {"learner": one, "k": k, "optimiser": "adam", "lr": 1e-3, "batch": 32, "epochs": 50,
+             "milestones": [20, 40], "gamma": 0.5, "source": "Hard-Bench"}
+            for one in ("ffn", "resnet18") for k in (16, 32, 100)
+        ],
         "departures": ["pictures of 8 x 8 are enlarged to 32 x 32"],
         "seconds": 812.4,
     } | more  # fmt: skip

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from hardset.lowresource.difficulty import SCORES
 from hardset.reports import html, rankings
-from hardset.reports.facts import facts, told
+from hardset.reports.facts import facts, last_part, told
 from hardset.reports.numbers import magnitude
 from hardset.reports.specimens import (
     SCORED,
@@ -135,7 +135,7 @@ def title(manifest: Mapping[str, Any]) -> str:
         source = data.get("source")
         inner = source if isinstance(source, Mapping) else data
         data = next((inner[one] for one in ("name", "place", "layout") if inner.get(one)), None)
-    return str(data or "Training set")
+    return last_part(str(data or "Training set"))
 
 
 def states(frame: pl.LazyFrame) -> dict[str, int]:

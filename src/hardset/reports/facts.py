@@ -61,3 +61,8 @@ def told(value: Any) -> str:
 
 def _items(value: Mapping[str, Any]) -> list[tuple[str, Any]]:
     return [(str(name), one) for name, one in value.items() if one not in (None, "", [], {})]
+
+
+def last_part(place: str) -> str:
+    """Give the last part of a path: the whole of it is among the facts."""
+    return place.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or place

@@ -195,4 +195,5 @@ def belongs_to_the_scorer(stability: Mapping[str, Any], score: str) -> str:
         "; what another seed changes was not tried" if said[0].startswith("two predictors")
         else "; what another family changes was not tried"
     )  # fmt: skip
-    return f"By {spoken(score)}, {'; '.join(said)}. By chance they would share {100 * share:g} %{tail}."
+    chance = f"By chance they would share {100 * share:g} %{tail}."
+    return f"By {spoken(score)}, {'; '.join(said)}. {chance}"
