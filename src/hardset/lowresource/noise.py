@@ -104,18 +104,20 @@ class ConfidentJoint:
     thresholds: Floats
 
     @property
-    def unsure(self) -> Ints:
-        """Labels that have examples, none of them confident: they are taken to be right."""
-        return np.flatnonzero((self.counts.sum(axis=1) == 0) & (self.labelled > 0))
+    def unlearned(self) -> Ints:
+        """Labels none of whose examples counts for its own class: nothing is known of them.
+
+        A label always has a confident example, since one reaches the mean of its own class; but
+        each may have another class that is more probable and reached as well. All labels of a
+        class that the network did not learn, a rare one mostly, then count as wrong.
+        """
+        return np.flatnonzero((np.diagonal(self.counts) == 0) & (self.labelled > 0))
 
     def calibrated(self) -> Floats:
         """Give the joint in examples, (classes, classes): rows sum to how many have that label."""
         sure = self.counts.sum(axis=1)
-        rows = self.counts / np.maximum(sure, 1)[:, None]
-        bare = np.flatnonzero(sure == 0)
-        rows[bare, bare] = 1.0
-        calibrated: Floats = rows * self.labelled[:, None]
-        return calibrated
+        scaled: Floats = self.counts * (self.labelled / np.maximum(sure, 1))[:, None]
+        return scaled
 
     def share(self, level: float = 0.95) -> Share:
         """Estimate the share of wrong labels: what of the calibrated joint is off its diagonal.

@@ -202,6 +202,8 @@ def _csv(path: Path, header: Line) -> pl.DataFrame:
 def _of_table(path: Path, frame: pl.DataFrame, name: str | None) -> tuple[Read, str, int]:
     import polars as pl
 
+    if not frame.height:
+        raise UsageError(f"{path} has no line below its header: there is nothing to read")
     if "index" not in frame.columns:
         some = ", ".join(map(repr, frame.columns[:8]))
         raise UsageError(f"{path} has no column 'index'; its columns are {some}")
@@ -221,8 +223,6 @@ def _of_table(path: Path, frame: pl.DataFrame, name: str | None) -> tuple[Read, 
     empty = frame["index"].null_count()
     if empty:
         raise UsageError(f"{path}: column 'index' is empty on {empty:,} lines")
-    if not frame.height:
-        raise UsageError(f"{path} has no line below its header: there is nothing to read")
     values = frame[column].cast(pl.Float64).fill_null(float("nan")).to_numpy()
     return Read(frame["index"].cast(pl.Int64).to_numpy(), values), name, hard
 
