@@ -17,6 +17,7 @@ import hardset
 from hardset.cli.compare import compare
 from hardset.cli.doctor import doctor
 from hardset.cli.fetch import fetch
+from hardset.cli.learn import learn
 from hardset.cli.listing import list_
 from hardset.cli.run import run
 from hardset.cli.score import score
@@ -38,6 +39,7 @@ app.command(score)
 app.command(list_, name="list")
 app.command(compare)
 app.command(validate)
+app.command(learn)
 app.command(fetch)
 app.command(doctor)
 

@@ -9,7 +9,6 @@ once, so that the same call goes on where it was stopped.
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -138,7 +137,8 @@ def learn(
         epochs: in place of the recipe's, as are `batch` and `lr`.
         batch: examples a step.
         lr: the learning rate.
-        weights: of the learners' beginning: None for random ones, "pretrained", or a folder.
+        weights: of the learners' beginning: random, pretrained, or a folder; None for what the
+            paper has for each.
         size: of pictures, where a learner leaves it open.
         device: torch's name of it.
         threads: of a trial on the CPU. The same number gives the same figures.
@@ -190,7 +190,7 @@ def learn(
         "epochs": epochs,
         "batch": batch,
         "lr": lr,
-        "weights": weights or "random",
+        "weights": weights,
         "size": size,
         "device": device,
         "threads": threads,
@@ -348,7 +348,8 @@ def _facts(training: Training, learner: str) -> dict[str, Any]:
         raise
     except Exception as error:
         return {"learner": learner, "error": f"{type(error).__name__}: {error}"}
-    return {"learner": learner, "family": network.family, **network.facts}
+    facts = {name: value for name, value in network.facts.items() if name != "weights_seed"}
+    return {"learner": learner, "family": network.family, **facts}
 
 
 def _identity(examples: Examples) -> dict[str, Any]:
@@ -368,11 +369,3 @@ def _version(name: str) -> str:
     from importlib.metadata import version
 
     return version(name)
-
-
-def cores() -> int:
-    """Say how many cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1

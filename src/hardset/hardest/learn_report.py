@@ -91,7 +91,7 @@ def manifest(
         "scores": [{"name": one.name, "problems": one.problems.told()} for one in scores],
         "sets": list(sets),
         "learners": [dict(one) for one in networks],
-        "weights": training.weights or "random",
+        "weights": training.weights or "as the paper has for each",
         "recipes": [
             {"learner": learner, "k": k, **dataclasses.asdict(recipe)}
             for (learner, k), recipe in recipes.items()

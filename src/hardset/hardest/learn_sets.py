@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,10 +23,11 @@ from hardset.lowresource.examples import (
 )
 from hardset.lowresource.learning.results import RANDOM
 from hardset.lowresource.picking import How, hashed, pick
+from hardset.reports.folder import MANIFEST
 
 Flags = NDArray[np.bool_]
 DROPPED = "suspects dropped"
-NOISE = "noise.parquet"
+PICKED, NOISE = "examples.parquet", "noise.parquet"
 _HELD_OUT = 2  # a stream of the hash, beside those of picking
 _READ = 1024
 
@@ -39,7 +41,7 @@ class Way(Protocol):
         ...
 
     def take(self, k: int, seed: int) -> Positions:
-        """Give the positions in the training set."""
+        """Give the positions in the training set, rising: training must not know their ranks."""
         ...
 
 
@@ -78,7 +80,7 @@ class Chosen:
             drop=self.drop,
             classes=self.examples.classes,
         )
-        return found.positions
+        return np.sort(found.positions)
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,40 @@ class Given:
         """Give the positions in the training set."""
         if k != self.k:
             raise UsageError(f"the picked set has {self.k} examples a label: --k {k} cannot be met")
-        return self.positions
+        return np.sort(self.positions)
+
+
+def read_picked(folder: Path, train: Examples) -> Given:
+    """Read what `hardset pick` chose from a training set.
+
+    Raises:
+        UsageError: the folder holds no such set, or one of other examples.
+    """
+    import polars as pl
+
+    file = folder / PICKED if folder.is_dir() else folder
+    if not file.is_file():
+        raise UsageError(f"{folder} is no set that `hardset pick` left: it has no {PICKED}")
+    try:
+        frame = pl.read_parquet(file, columns=["index", "id", "label"])
+        manifest = msgspec.json.decode((file.parent / MANIFEST).read_bytes(), type=dict[str, Any])
+        k, how = int(manifest["k"]), str(manifest["choose"])
+    except (pl.exceptions.PolarsError, OSError, msgspec.DecodeError, KeyError, ValueError) as error:
+        raise UsageError(
+            f"{folder} is not as `hardset pick` leaves it: {str(error).partition(chr(10))[0]}"
+        ) from error
+    positions = frame["index"].to_numpy()
+    wrong = (positions < 0) | (positions >= len(train))
+    if not wrong.any():
+        ids = [train.id(int(position)) for position in positions]
+        wrong = np.array([one != other for one, other in zip(ids, frame["id"], strict=True)])
+        wrong |= train.labels[positions] != frame["label"].to_numpy()
+    if wrong.any():
+        raise UsageError(
+            f"{folder} was picked from another set: {int(wrong.sum()):,} of its {len(frame):,} "
+            f"examples, like {frame['id'][int(np.argmax(wrong))]!r}, are not at their place in it"
+        )
+    return Given(how, positions.astype(np.int64), k)
 
 
 def labelled(examples: Examples) -> Flags:

@@ -45,7 +45,7 @@ class Training:
         train: the training set, that tasks choose from.
         test: the test set: all of it has labels and can be read.
         overrides: what recipes have otherwise: epochs, batch, lr.
-        weights: where first weights are from; None: random.
+        weights: where first weights are from; None: from where the paper has them.
         size: of pictures, where learners leave it open.
         device: torch's name of it.
         threads: of torch on the CPU. The same number gives the same figures.

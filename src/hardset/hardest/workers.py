@@ -7,6 +7,7 @@ doing and nothing else: that is told, and another takes its place.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pickle
 import signal
 from collections import deque
@@ -130,3 +131,11 @@ def _serve(connection: Connection, work: Callable[[Any], Any]) -> None:
         except EOFError:
             return
         connection.send(work(task))
+
+
+def cores() -> int:
+    """Say how many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
