@@ -1,0 +1,221 @@
+"""The page and the tables of `hardset learn`: hand-checked figures, every way it can go wrong."""
+
+from __future__ import annotations
+
+import io
+import re
+from html import unescape
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+import lowresource_made as made
+from hardset.lowresource.learning.results import Epoch, Result, Trial
+from hardset.lowresource.learning.summary import Asked
+from hardset.lowresource.learning.summary import metrics as real_metrics
+from hardset.reports import lowresource_tables
+from hardset.reports.learned import render, write_learned
+from hardset.reports.learning_curves import BOTTOM, TOP, panels
+from hardset.reports.measures import Measure, interval_of_mean
+from hardset.reports.numbers import magnitude
+from report_runs import HOSTILE
+
+
+def words(page: str) -> str:
+    """Give what a reader sees, without markup and with single spaces."""
+    body = re.sub(r"<(style|svg).*?</\1>", " ", page.partition("<body>")[2], flags=re.S)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())
+
+
+def printed(parts) -> str:
+    """Give what a terminal of 80 columns shows."""
+    console = Console(width=80, file=io.StringIO(), highlight=False)
+    for part in parts:
+        console.print(part)
+    return console.file.getvalue()
+
+
+def test_each_learner_has_its_gap_its_interval_and_its_pairs():
+    # ffn, k = 16: hardest 0.41 0.38 0.44 0.40 0.42, mean 0.41; random 0.80 0.78 0.83 0.79 0.80,
+    # mean 0.80. Differences -.39 -.40 -.39 -.39 -.38: mean -0.39, their squares about it sum to
+    # 2e-4, s = sqrt(2e-4 / 4) = 0.00707; reach 2.776 x 0.00707 / sqrt(5) = 0.00878.
+    said = words(render(made.metrics(), made.learn_manifest()))
+    assert (
+        "k = 16: 41.0 % from the hardest, 80.0 % from random; gap -39.0 points "
+        "(95 % interval -39.9 to -38.1; n = 5 pairs)." in said
+    )
+    assert (
+        "At k = 16, the hardest examples teach less for 2 of 3 learners than random ones do; for 1 no difference is shown."  # noqa: E501
+        in said
+    )
+    assert "-2.0 points, not shown" in said  # timm/vit_tiny, -10.4 to +6.4
+
+
+def test_the_table_has_mean_std_worst_last_and_paper():
+    # 0.41 0.38 0.44 0.40 0.42: squares about 0.41: 0, 9, 9, 1, 1 (e-4), s = sqrt(20e-4 / 4) = .0224
+    said = words(render(made.metrics(), made.learn_manifest()))
+    assert "16 hardest none 41.0 ± 2.2 % 38.0 % 43.0 ± 2.2 % 40.0 % 5" in said
+
+
+def test_the_wider_interval_and_what_it_is_worth_in_random_examples_are_said():
+    page = render(made.metrics(), made.learn_manifest())
+    assert "-40.9 to -37.1" in page  # a point wider on either side
+    assert "as much as about 56 random ones a label" in words(page)
+
+
+def test_the_page_is_made_of_what_the_command_writes():
+    asked = Asked(("ffn",), (2, 4), ("hardest", "random"), ("none",), 2)
+    results = [
+        Result(trial, (Epoch(1.0, right / 4, 0.5),), made.np.array([1.0] * right + [0.0] * (4 - right)))  # noqa: E501
+        for trial in asked.trials()
+        for right in [trial.k // 2 + (trial.set == "random")]
+    ]  # fmt: skip
+    failed = {Trial("ffn", 2, "hardest", "none", 1): "out of memory"}
+    results = [one for one in results if one.trial not in failed]
+    found = real_metrics(asked, results, failed, n_test=4)
+    said = words(render(found, {}))
+    # k = 2: 1/4 right of the hardest, 2/4 of random; seed 1 of the hardest failed: one pair
+    assert (
+        "k = 2: 25.0 % from the hardest, 50.0 % from random; gap -25.0 points (n = 1 pair: no interval, it may be chance)"  # noqa: E501
+        in said
+    )
+    assert "1 training failed and is in no mean; 7 of 8 trainings finished." in said
+    assert "ffn, k = 2, hardest, seed 1: out of memory" in said
+    assert "1 of 2 failed" in said
+
+
+def test_one_seed_has_no_interval_and_says_so():
+    page = render(made.metrics(seeds=1), made.learn_manifest())
+    said = words(page)
+    assert "n = 1 pair: no interval, it may be chance" in said
+    assert "with one seed there is no interval, so it may be chance" in said
+    assert 'class="ends" x1="8"' in page  # the key alone: no interval is drawn
+    assert page.count('class="ends"') == 1
+
+
+def test_failures_come_first_loudly_and_in_few_lines():
+    page = render(made.metrics(failed=made.failed_trials(40)), made.learn_manifest())
+    said = words(page)
+    assert "40 trainings failed and are in no mean; 180 of 220 trainings finished." in said
+    assert "seeds 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 30 more: the loss is not finite" in said
+    assert page.index("40 trainings failed") < page.index('id="answer"')
+
+
+@pytest.mark.parametrize("metrics", [{}, {"summary": [], "gaps": [], "failed": []}])
+def test_nothing_is_said_to_be_nothing(metrics):
+    said = words(render(metrics, {}))
+    assert "No gap could be measured" in said
+    assert "No learner has a result." in said
+    assert "No training came to an end." in said
+    assert printed(lowresource_tables.learned(metrics))
+
+
+def test_where_everything_failed_no_number_is_made_up():
+    asked = Asked(("ffn",), (16,), ("hardest", "random"), ("none",), 2)
+    failed = dict.fromkeys(asked.trials(), "no such device")
+    found = real_metrics(asked, [], failed, n_test=797)
+    said = words(render(found, {}))
+    assert "4 trainings failed and are in no mean; 0 of 4 trainings finished." in said
+    assert "no pair of hardest and random was trained to the end, so no gap" in said
+    assert "0 of 2 failed" in said
+    assert "4 FAILED" in printed(lowresource_tables.learned(found))
+
+
+def test_correlations_are_no_percentages():
+    found = made.metrics(augment=False) | {"measure": "pearson"}
+    found["also"] = {"measure": "spearman", "gaps": found["gaps"]}
+    said = words(render(found, {}))
+    assert (
+        "k = 16: 0.41 from the hardest, 0.80 from random; gap -0.39 (95 % interval -0.40 to -0.38; n = 5 pairs)"  # noqa: E501
+        in said
+    )
+    assert "Gaps in Spearman's correlation" in said
+    assert "points" not in said
+
+
+def test_other_sets_stand_beside_the_hardest():
+    found = made.metrics(ks=(16,), augment=False)
+    found["sets"] = ["easiest", "hardest, suspects dropped", "hardest", "random"]
+    more = [row | {"set": name} for row in found["summary"] if row["set"] == "hardest"
+            for name in found["sets"][:2]]  # fmt: skip
+    gaps = [row | {"set": name} for row in found["gaps"] for name in found["sets"][:2]]
+    found |= {"summary": found["summary"] + more, "gaps": found["gaps"] + gaps}
+    said = words(render(found, made.learn_manifest()))
+    assert "hardest, suspects dropped" in said
+    assert "At k = 16, the hardest examples teach less for 2 of 3 learners" in said
+    assert all(len(line) <= 80 for line in printed(lowresource_tables.learned(found)).split("\n"))
+
+
+def test_what_the_sets_hold_and_how_many_labels_are_suspected():
+    said = words(render(made.metrics(), made.learn_manifest()))
+    assert "hardest 16 160 40/160 (25.0 %)" in said  # 40 / 160 = 0.25
+    assert "random 16 160 4.40/160 (2.8 %)" in said  # the mean of draws: 4.4 / 160 = 0.0275
+    assert "pictures of 8 x 8 are enlarged to 32 x 32" in said
+    assert "optimiser adam, lr 0.001, batch 32, epochs 50" in said
+
+
+def test_strangers_words_are_escaped_seen_and_cut():
+    found = made.metrics(failed=[made.failed_trials(1)[0] | {"reason": HOSTILE + "x" * 5000}])
+    found = _renamed(found, "ffn", HOSTILE)
+    page = render(found, {"train": {"place": HOSTILE}, "notices": [HOSTILE], HOSTILE: HOSTILE})
+    assert "<script>window" not in page
+    assert "<img src=x" not in page
+    assert "[U+202E]evil" in page
+    assert "\u202e" not in page
+    assert "\x1b" not in page
+    assert "x" * 500 not in page.partition('class="manifest"')[0]
+    table = printed(lowresource_tables.learned(found))
+    assert "\x1b" not in table
+    assert "\u202e" not in table
+
+
+def _renamed(found, old, new):
+    for name in ("summary", "gaps", "augmentation", "failed", "curves"):
+        for row in found[name]:
+            row["learner"] = new if row["learner"] == old else row["learner"]
+    found["learners"] = [new if one == old else one for one in found["learners"]]
+    return found
+
+
+def test_the_same_input_gives_the_same_bytes(tmp_path):
+    for name in ("a", "b"):
+        write_learned(tmp_path / name, made.metrics(), made.learn_manifest())
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_tables_fit_eighty_columns_and_have_both_means():
+    text = printed(lowresource_tables.learned(made.metrics(), made.learn_manifest()))
+    assert all(len(line) <= 80 for line in text.split("\n"))
+    assert re.search(
+        r"ffn +16 +41\.0 \(2\.2\) +80\.0 \(1\.9\) +-39\.0 \[-39\.9 to -38\.1\] +5", text
+    )
+
+
+def test_the_interval_of_a_mean_is_students():
+    # n = 2: t = 12.706; std 0.1: reach 12.706 x 0.1 / 1.4142 = 0.8985
+    low, high = interval_of_mean({"n": 2, "mean": 0.5, "std": 0.1})
+    assert (low, high) == pytest.approx((0.5 - 0.8985, 0.5 + 0.8985), abs=1e-4)
+    assert interval_of_mean({"n": 1, "mean": 0.5, "std": None}) is None
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 0.5)), min_size=1, max_size=8))
+def test_every_mark_is_on_the_field(means):
+    rows = [
+        {"learner": "a", "k": 2**i, "set": "hardest", "n": 5, "mean": mean, "std": std,
+         "paper_mean": min(1.0, mean + std)}
+        for i, (mean, std) in enumerate(means)
+    ]  # fmt: skip
+    panel = panels({"a": rows}, ["hardest"], [2**i for i in range(len(rows))], Measure())["a"]
+    for point in panel.lines[0].points:
+        assert all(TOP <= float(y) <= BOTTOM for y in (point.y, point.low, point.high))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0"), (-0.0, "0"), (1234567.0, "1.23e6"), (4.56e-9, "4.56e-9"), (0.0123, "0.0123"),
+     (1230.0, "1,230"), (-0.5, "-0.5"), (float("inf"), "inf"), (None, "undefined"), (1e-7, "1e-7")],
+)  # fmt: skip
+def test_numbers_of_any_size_are_short(value, text):
+    assert magnitude(value) == text
