@@ -43,7 +43,15 @@ def build(name: str, examples: Examples, size: int | None) -> Network:
         "examples": examples,
         "size": size,
     }
-    made = _called(name, function, given)
+    return network_of(name, _called(name, function, given), examples, size)
+
+
+def network_of(name: str, made: Any, examples: Examples, size: int | None) -> Network:
+    """Return what a function of the user's made, a `Network` or a torch module, as a network.
+
+    Raises:
+        UsageError: it does not fit the examples.
+    """
     if isinstance(made, nn.Module):
         made = _around(name, made, examples, size)
     if not isinstance(made, Network):
