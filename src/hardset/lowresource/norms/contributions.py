@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -49,15 +50,6 @@ class Positions:
         """Return the gradients themselves, (batch, *shape)."""
         left, right = (self.x, self.g) if self.transposed else (self.g, self.x)
         return torch.bmm(left.mT, right).view(-1, *shape)
-
-    def of_examples(self, batch: int) -> Positions:
-        """Return the same where each example lies in several rows, as the frames of a film do."""
-        rows = len(self.x) // self.groups // batch
-        if rows == 1:
-            return self
-        x, g = (t.reshape(batch, rows, self.groups, *t.shape[1:]) for t in (self.x, self.g))
-        x, g = (t.transpose(1, 2).flatten(2, 3).flatten(0, 1) for t in (x, g))
-        return Positions(x, g, self.transposed, self.groups)
 
     def how(self) -> str:
         """Say which form it takes, and why."""
@@ -117,17 +109,25 @@ class Whole:
         """Return the gradients themselves, (batch, *shape)."""
         return self.grads.reshape(-1, *shape)
 
-    def of_examples(self, batch: int) -> Whole:
-        """Return the same where each example lies in several rows."""
-        rows = self.grads.view(batch, -1, *self.grads.shape[1:])
-        return Whole(rows.sum(1), self.reason)
-
     def how(self) -> str:
         """Say how it is measured."""
         return self.reason
 
 
-Contribution = Positions | Rows | Whole
+class Contribution(Protocol):
+    """What one use adds to the gradients of a parameter."""
+
+    def squared(self) -> Tensor:
+        """Return the squared norms, (batch,) float64."""
+        ...
+
+    def whole(self, shape: Sequence[int]) -> Tensor:
+        """Return the gradients themselves, (batch, *shape)."""
+        ...
+
+    def how(self) -> str:
+        """Say how it is measured, and why so."""
+        ...
 
 
 def gram_is_cheaper(t: int, d: int, p: int) -> bool:

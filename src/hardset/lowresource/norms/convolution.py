@@ -1,90 +1,135 @@
-"""The gradients of a convolution's kernel, example by example."""
+"""What a convolution adds to the gradients of its kernel, example by example."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
-from hardset.lowresource.norms.contributions import Positions, Whole
+from hardset.lowresource.norms.contributions import Positions, Whole, gram_is_cheaper
 
-UNFOLDED_AT_MOST = 1 << 22
-"""Numbers an example may unfold to; beyond, its kernel's gradient is formed by itself."""
+WINDOWS = 1 << 19
+"""Numbers laid out as windows at a time, 2 MB of float32: the next step still finds them cached."""
+LARGE = 1 << 23
+"""Multiplications of one example from which torch's own backward of it is worth a call."""
 
 
-def contribution(
-    x: Tensor,
-    g: Tensor,
-    weight: Tensor,
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    groups: int,
-) -> Positions | Whole:
-    """Return what a convolution adds to its kernel's gradients.
+@dataclass(frozen=True)
+class Geometry:
+    """How a kernel walks: one number a dimension of space, except for the groups."""
 
-    A small convolution in one or two dimensions is a matrix met at every place of the output, by
-    the unfolded input (Rochette et al. 2019, arXiv 1912.06015). A large one unfolds to more than
-    its gradients are worth: these are formed example by example.
+    stride: tuple[int, ...]
+    padding: tuple[int, ...]
+    dilation: tuple[int, ...]
+    groups: int = 1
+    output_padding: tuple[int, ...] | None = None
+    """Of a transposed convolution; None for one that is not."""
 
-    Args:
-        x: (batch, in, ...).
-        g: (batch, out, ...), the output's gradients.
-        weight: (out, in / groups, ...).
-        stride: one number a dimension of space; so are the next two.
-        padding: zeros on either side.
-        dilation: steps between the kernel's numbers.
-        groups: as torch has it.
+
+@dataclass
+class Kernel:
+    """A kernel: x (rows, in, ...), the output's gradients g (rows, out, ...), weight (out, in, ...).
+
+    A convolution is a matrix met at every place of its output by the window of the input that lies
+    there (Rochette et al. 2019, arXiv 1912.06015). Where that is much work, torch's own backward
+    pass of one example after the other is faster than laying out the windows. An example may lie in
+    several rows, as a film's frames do.
     """
-    batch, places = len(x), prod(g.shape[2:])
-    kernel = weight.shape[2:]
-    across = weight[0].numel()
-    if len(kernel) > 2 or places * across * groups > UNFOLDED_AT_MOST:
-        return Whole(
-            one_by_one(x, g, weight, stride, padding, dilation, groups),
-            reason="large: its gradients are formed one example at a time",
+
+    x: Tensor
+    g: Tensor
+    weight: Tensor
+    geometry: Geometry
+    batch: int
+
+    def squared(self) -> Tensor:
+        """Return the squared norms, (batch,) float64."""
+        if len(self.x) != self.batch or self._one_by_one():
+            return Whole(self.whole(self.weight.shape)).squared()
+        step = max(1, WINDOWS // self._window_numbers())
+        parts = zip(torch.split(self.x, step), torch.split(self.g, step), strict=True)
+        return torch.cat([self._positions(x, g).squared() for x, g in parts])
+
+    def whole(self, shape: Sequence[int]) -> Tensor:
+        """Return the gradients themselves, (batch, *shape)."""
+        rows = range(len(self.x))
+        each = torch.stack([self._of_one(self.x[i : i + 1], self.g[i : i + 1]) for i in rows])
+        return each.view(self.batch, -1, *each.shape[1:]).sum(1).view(self.batch, *shape)
+
+    def how(self) -> str:
+        """Say which form it takes, and why."""
+        if self._one_by_one():
+            return f"one example at a time: {self._work():,} multiplications each"
+        t, d, p = self._sizes()
+        form = "Gram form" if gram_is_cheaper(t, d, p) else "outer product"
+        return f"{form}: {t} places against d p / (d + p) = {d * p / (d + p):.0f}"
+
+    def _sizes(self) -> tuple[int, int, int]:
+        """Return places, numbers in a window, and outputs, of one group."""
+        out = len(self.weight) // self.geometry.groups
+        return prod(self.g.shape[2:]), self.weight[0].numel(), out
+
+    def _work(self) -> int:
+        return prod(self._sizes()) * self.geometry.groups
+
+    def _window_numbers(self) -> int:
+        places, window, _ = self._sizes()
+        return places * window * self.geometry.groups
+
+    def _one_by_one(self) -> bool:
+        transposed = self.geometry.output_padding is not None
+        return transposed or (self._work() > LARGE and not gram_is_cheaper(*self._sizes()))
+
+    def _positions(self, x: Tensor, g: Tensor) -> Positions:
+        walk, space = self.geometry, self.weight.dim() - 2
+        if any(walk.padding):
+            x = F.pad(x, [side for pad in reversed(walk.padding) for side in (pad, pad)])
+        else:
+            x = x.contiguous()
+        along = x.stride()[2:]
+        windows = x.as_strided(
+            (*x.shape[:2], *self.weight.shape[2:], *g.shape[2:]),
+            (
+                *x.stride()[:2],
+                *(along[i] * walk.dilation[i] for i in range(space)),
+                *(along[i] * walk.stride[i] for i in range(space)),
+            ),
         )
-    if prod(kernel) == 1 and set(stride) == {1} and not any(padding):
-        columns = x.flatten(2)
-    else:
-        flat = len(kernel) == 1
-        columns = F.unfold(
-            x.unsqueeze(2) if flat else x,
-            (1, *kernel) if flat else tuple(kernel),
-            dilation=(1, *dilation) if flat else tuple(dilation),
-            padding=(0, *padding) if flat else tuple(padding),
-            stride=(1, *stride) if flat else tuple(stride),
+        places, window, out = self._sizes()
+        rows = len(x) * walk.groups
+        return Positions(
+            windows.reshape(rows, window, places).mT,
+            g.reshape(rows, out, places).mT,
+            groups=walk.groups,
         )
-    return Positions(
-        columns.reshape(batch * groups, across, places).mT,
-        g.reshape(batch * groups, -1, places).mT,
-        groups=groups,
-    )
+
+    def _of_one(self, x: Tensor, g: Tensor) -> Tensor:
+        walk = self.geometry
+        transposed = walk.output_padding is not None
+        back: Tensor = torch.ops.aten.convolution_backward(
+            g,
+            x,
+            self.weight.to(x.dtype),
+            None,
+            walk.stride,
+            walk.padding,
+            walk.dilation,
+            transposed,
+            walk.output_padding or (0,) * len(walk.stride),
+            walk.groups,
+            (False, True, False),
+        )[1]
+        return back
 
 
-def one_by_one(
-    x: Tensor,
-    g: Tensor,
-    weight: Tensor,
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    groups: int,
-    transposed: bool = False,
-    output_padding: Sequence[int] = (0,),
-) -> Tensor:
-    """Return the gradients of a kernel, (batch, *kernel), by torch's own backward of one image."""
-    weight = weight.to(x.dtype)
-    back = torch.ops.aten.convolution_backward
-    options = (list(stride), list(padding), list(dilation), transposed, list(output_padding))
-    return torch.cat(
-        [
-            back(g[i : i + 1], x[i : i + 1], weight, None, *options, groups, [False, True, False])[
-                1
-            ][None]
-            for i in range(len(x))
-        ]
-    )
+def padded_same(x: Tensor, kernel: Sequence[int], dilation: Sequence[int]) -> Tensor:
+    """Carry out the padding `same`: where it is odd, the greater part is at the end."""
+    sides: list[int] = []
+    for size, step in zip(reversed(kernel), reversed(dilation), strict=True):
+        both = step * (size - 1)
+        sides += [both // 2, both - both // 2]
+    return F.pad(x, sides)

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
-from hardset.lowresource.norms import convolution
 from hardset.lowresource.norms.contributions import Positions, Rows, Whole
+from hardset.lowresource.norms.convolution import Geometry, Kernel, padded_same
 from hardset.lowresource.norms.watch import Source, Watch, plain, tensors
 
 Args = tuple[Any, ...]
@@ -78,80 +78,64 @@ def _matrix(
 def _convolution(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
     """F.conv1d, conv2d, conv3d."""
     names = ("input", "weight", "bias", "stride", "padding", "dilation", "groups")
-    x, weight, bias, *options = _bound(names, args, kwargs)
+    x, weight, _, stride, padding, dilation, groups = _bound(names, args, kwargs)
     space = weight.dim() - 2
-    stride, padding, dilation = (
-        _numbers(value if value is not None else usual, space)
-        for value, usual in zip(options, (1, 0, 1), strict=False)
+    stride, dilation = _numbers(stride, 1, space), _numbers(dilation, 1, space)
+    same = padding == "same"
+    pads = (0,) * space if isinstance(padding, str) else _numbers(padding, 0, space)
+
+    def inputs(tensor: Tensor) -> Tensor:
+        return padded_same(tensor, weight.shape[2:], dilation) if same else tensor
+
+    geometry = Geometry(stride, pads, dilation, groups or 1)
+    return _kernel(watch, func, args, kwargs, geometry, inputs)
+
+
+def _transposed_convolution(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
+    """F.conv_transpose1d, 2d, 3d."""
+    names = ("input", "weight", "bias", "stride", "padding", "output_padding", "groups", "dilation")
+    _, weight, _, stride, padding, more, groups, dilation = _bound(names, args, kwargs)
+    space = weight.dim() - 2
+    geometry = Geometry(
+        _numbers(stride, 1, space),
+        _numbers(padding, 0, space),
+        _numbers(dilation, 1, space),
+        groups or 1,
+        _numbers(more, 0, space),
     )
-    groups = options[3] or 1
+    return _kernel(watch, func, args, kwargs, geometry, lambda tensor: tensor)
+
+
+def _kernel(
+    watch: Watch,
+    func: Any,
+    args: Args,
+    kwargs: Options,
+    geometry: Geometry,
+    inputs: Callable[[Tensor], Tensor],
+) -> Any:
+    x, weight, bias = _bound(("input", "weight", "bias"), args, kwargs)
     dim = watch.along(x)
-    if dim not in (0, -1) or x.dim() != space + 2:
+    if dim not in (0, -1) or x.dim() != weight.dim():
         return NotImplemented
     kept = watch.kept(x) if watch.source(weight) else None
 
-    def taken(g: Tensor) -> Positions | Whole:
+    def taken(g: Tensor) -> Kernel:
         assert kept is not None
-        inputs, pads = kept(), padding
-        if isinstance(pads, str):
-            inputs, pads = _padded(inputs, pads, weight.shape[2:], dilation)
-        found = convolution.contribution(inputs, g, plain(weight), stride, pads, dilation, groups)
-        return found.of_examples(watch.batch)
+        return Kernel(inputs(kept()), g, plain(weight), geometry, watch.batch)
 
     return watch.use(
-        lambda: func(x, plain(weight), plain(bias), *args[3:], **_without(kwargs, names[:3])),
+        lambda: func(*watch.mapped(args, watch.cut), **watch.mapped(kwargs, watch.cut)),
         dim,
         (watch.source(weight), "convolution", taken),
         (watch.source(bias), "bias", lambda g: Whole(_channels(watch, g, dim))),
     )
 
 
-def _transposed_convolution(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
-    """F.conv_transpose1d, 2d, 3d."""
-    names = ("input", "weight", "bias", "stride", "padding", "output_padding", "groups", "dilation")
-    x, weight, bias, *options = _bound(names, args, kwargs)
-    space = weight.dim() - 2
-    stride, padding, more, dilation = (
-        _numbers(usual if value is None else value, space)
-        for value, usual in zip((*options[:3], options[4]), (1, 0, 0, 1), strict=True)
-    )
-    dim = watch.along(x)
-    if dim != 0 or x.dim() != space + 2:
-        return NotImplemented
-    kept = watch.kept(x)
-
-    def taken(g: Tensor) -> Whole:
-        shape = (stride, padding, dilation, options[3] or 1, True, more)
-        return Whole(
-            convolution.one_by_one(kept(), g, plain(weight), *shape),
-            "its gradients are formed one example at a time",
-        )
-
-    return watch.use(
-        lambda: func(x, plain(weight), plain(bias), *args[3:], **_without(kwargs, names[:3])),
-        dim,
-        (watch.source(weight), "transposed convolution", taken),
-        (watch.source(bias), "bias", lambda g: Whole(_channels(watch, g, dim))),
-    )
-
-
-def _numbers(value: Any, space: int) -> Any:
-    if isinstance(value, str):
-        return value
-    return (value,) * space if isinstance(value, int) else tuple(value) * (space // len(value))
-
-
-def _padded(
-    x: Tensor, padding: str, kernel: Sequence[int], dilation: Sequence[int]
-) -> tuple[Tensor, tuple[int, ...]]:
-    """Carry out `same`: where the padding is odd, the greater part is at the end."""
-    if padding == "same":
-        sides = []
-        for size, step in zip(reversed(kernel), reversed(dilation), strict=True):
-            both = step * (size - 1)
-            sides += [both // 2, both - both // 2]
-        x = F.pad(x, sides)
-    return x, (0,) * len(kernel)
+def _numbers(value: Any, usual: int, space: int) -> tuple[int, ...]:
+    if value is None or isinstance(value, int):
+        return (usual if value is None else value,) * space
+    return tuple(value) * (space // len(value))
 
 
 def _channels(watch: Watch, g: Tensor, dim: int) -> Tensor:
@@ -381,10 +365,6 @@ def _broadcast(source: Source, dimensions: int, dim: int) -> bool:
 def _bound(names: Sequence[str], args: Args, kwargs: Options) -> list[Any]:
     given = dict(zip(names, args, strict=False)) | kwargs
     return [given.get(name) for name in names]
-
-
-def _without(kwargs: Options, names: Sequence[str]) -> Options:
-    return {name: value for name, value in kwargs.items() if name not in names}
 
 
 RULES: dict[Any, Rule] = {
