@@ -5,18 +5,13 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
 from hardset.cli.status import FAILED_ROWS, INTERRUPTED, resume_command
 from hardset.errors import UsageError
 from hardset.streams import nobody_listening, tell
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hardset.hardest.learn import Learned
 
 _DATA = Group("Training and test set", sort_key=1)
 _SETS = Group("What is learned from", sort_key=2)
@@ -143,6 +138,8 @@ def learn(
     from hardset.hardest.learn import learn as walk
     from hardset.hardest.learn_sets import NOISE, read_picked, suspects
     from hardset.lowresource.score_files import read_scores
+    from hardset.reports import lowresource_tables
+    from hardset.reports.folder import REPORT
     from hardset.reports.progress import bar
     from hardset.sources.examples.opening import open_examples
 
@@ -175,13 +172,13 @@ def learn(
         tell(f"stopped; every finished trial is kept. To go on: {resume_command()}")
         return INTERRUPTED
     with nobody_listening():
-        for line in _lines(done):
-            print(line)
+        lowresource_tables.show(
+            lowresource_tables.learned(done.metrics, done.manifest, sys.stdout.encoding)
+        )
+        print(f"written: {done.folder / REPORT}")
         sys.stdout.flush()
-    for notice in done.notices:
-        tell(notice)
     if done.failed:
-        tell(f"{_why(done)}; the same command tries them again")
+        tell(f"{len(done.failed)} trials failed; the same command tries them again")
     return FAILED_ROWS if done.failed else 0
 
 
@@ -190,27 +187,3 @@ def _jobs(device: str, threads: int) -> int:
     from hardset.hardest.workers import cores
 
     return max(1, cores() // max(1, threads)) if device == "cpu" else 1
-
-
-def _why(done: Learned) -> str:
-    """Say how many trials failed, and the first few reasons."""
-    counts: dict[str, int] = {}
-    for row in done.failed:
-        counts[row["reason"]] = counts.get(row["reason"], 0) + 1
-    some = "; ".join(f"{count} x {reason}" for reason, count in list(counts.items())[:3])
-    more = f"; and {len(counts) - 3} other reasons" if len(counts) > 3 else ""
-    return f"{len(done.failed)} trials failed: {some}{more}"
-
-
-def _lines(done: Learned) -> Iterator[str]:
-    """Lay out in short what was found; the page has all of it."""
-    from hardset.reports.measures import Measure, sentence
-
-    found, measure = done.metrics, Measure(done.metrics["measure"])
-    of = {(row["learner"], row["k"], row["augment"], row["set"]): row for row in found["summary"]}
-    for gap in found["gaps"]:
-        at = gap["learner"], gap["k"], gap["augment"]
-        mixed = "" if gap["augment"] == "none" else f", {gap['augment']}"
-        said = sentence(gap, of[*at, gap["set"]], of[*at, "random"], measure)
-        yield f"{gap['learner']}{mixed}, {said}"
-    yield f"written: {done.folder / 'report.html'}"
