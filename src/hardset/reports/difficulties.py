@@ -31,7 +31,7 @@ from hardset.reports.specimens import (
 )
 from hardset.reports.spreads import spread
 from hardset.reports.suspected import named, noise_of
-from hardset.reports.text import clip
+from hardset.reports.text import clip, cut
 from hardset.reports.view import started
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ __all__ = ["Specimen", "chosen", "render", "states", "with_contents", "write_dif
 STATES = (SCORED, "unreadable", "no label", "not finite")
 _UNSCORED = 20  # that are named
 _WORDS = (600, 200)  # characters of a text, at either end
-_ID = (60, 20)
 _APART = ("predictors", "scores", "counts", "states", "fallbacks", "seconds")
 
 
@@ -51,6 +50,7 @@ class _Shown:
     """A specimen laid out."""
 
     one: Specimen
+    label: str
     picture: str  # a data: URL, or empty
     id: str
     text: str
@@ -110,11 +110,11 @@ def render(out: Path, specimens: Sequence[Specimen] = ()) -> str:
         pairs=pairs,
         pairs_left=pairs_left,
         spreads=[(name, spread(frame, name, shown)) for name in scores],
-        labels=[(label, _rank(label)) for label in shown],
+        labels=[(cut(label.name), label, _rank(label)) for label in shown],
         labels_all=len(found),
         groups=_groups(specimens, classes),
         noise=noise_of(out, noise, classes),
-        cut=lambda text: clip(text, *_ID),
+        cut=cut,
         facts=facts(manifest, _APART),
         manifest=json.dumps(manifest, indent=2, ensure_ascii=False, default=str),
     )  # fmt: skip
@@ -179,7 +179,7 @@ def _unscored(frame: pl.LazyFrame, counts: Mapping[str, int]) -> tuple[list[tupl
     if not many:
         return [], 0
     rows = frame.filter(pl.col("state") != SCORED).select("id", "state").head(_UNSCORED).collect()
-    named_ = [(clip(str(id_), *_ID), str(state)) for id_, state in rows.iter_rows()]
+    named_ = [(cut(str(id_)), str(state)) for id_, state in rows.iter_rows()]
     return named_, many - len(named_)
 
 
@@ -239,7 +239,7 @@ def _groups(
         groups.setdefault(one.group, []).append(_shown(one, classes))
     return [
         (
-            name,
+            cut(name),
             [
                 (end, [each for each in group if each.one.end == end])
                 for end in ("hardest", "easiest")
@@ -254,10 +254,11 @@ def _shown(one: Specimen, classes: Mapping[int, str]) -> _Shown:
     number = int(one.suggested) if one.suggested.isdecimal() else None
     return _Shown(
         one,
+        cut(one.label),
         f"data:image/png;base64,{picture}" if picture else "",
-        clip(one.id, *_ID),
+        cut(one.id),
         clip(one.text, *_WORDS),
         [(name.replace("_", " "), magnitude(value)) for name, value in one.scores.items()],
         f"{one.rank:.3f}",
-        named(number, classes) if number is not None else one.suggested,
+        named(number, classes) if number is not None else cut(one.suggested),
     )

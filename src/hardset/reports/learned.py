@@ -103,6 +103,7 @@ def render(metrics: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
         gaps=tables.differences(gaps, "gap", measure, sets),
         gap_track=tables.reach(gaps, measure)[1],
         wide=any(tables.wide_interval(row) for row in gaps),
+        wide_augmentation=any(tables.wide_interval(row) for row in augmentation),
         augmentation=tables.differences(augmentation, "difference", measure, sets),
         augmentation_track=tables.reach(augmentation, measure)[1],
         also=None if not also else (

@@ -27,7 +27,7 @@ from hardset.reports.learned_metrics import (
 )
 from hardset.reports.measures import PLAIN, RANDOM, Measure, number
 from hardset.reports.numbers import hundredths, magnitude
-from hardset.reports.text import clip, visible
+from hardset.reports.text import cut, visible
 
 if TYPE_CHECKING:
     from hardset.lowresource.picking import Picked
@@ -278,7 +278,7 @@ def _short(name: Any) -> str:
 
 
 def _long(name: str) -> str:
-    return " ".join(clip(name, 30, 10).split())
+    return cut(name, 32)
 
 
 def _table(title: str, encoding: str) -> Table:

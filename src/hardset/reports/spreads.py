@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hardset.reports.numbers import magnitude
 from hardset.reports.specimens import SCORED, Label
+from hardset.reports.text import cut
 
 if TYPE_CHECKING:
     import polars as pl
@@ -80,7 +81,7 @@ def spread(frame: pl.LazyFrame, score: str, labels: Sequence[Label]) -> list[Spr
     groups: list[tuple[str, dict[int, int]]] = [("all examples", dict(counted[0].rows()))]
     for label in labels if keys else ():
         rows = counted[1].filter(pl.col("label") == label.key).select("bin", "len").rows()
-        groups.append((label.name, dict(rows)))
+        groups.append((cut(label.name), dict(rows)))
     top = max(max(bins.values()) / sum(bins.values()) for _, bins in groups if bins)
     return [_drawn(name, bins, axis, top) for name, bins in groups if bins]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from hardset.reports.measures import number
 from hardset.reports.numbers import magnitude
+from hardset.reports.text import cut
 
 MOST_SUSPECTS = 30
 MOST_CONFUSED = 20  # pairs of labels
@@ -69,10 +70,10 @@ def noise_of(out: Path, said: Mapping[str, Any], classes: Mapping[int, str]) -> 
     value = number(share, "value")
     low, high = number(share, "low"), number(share, "high")
     ends = low is not None and high is not None
-    names = [str(name) for name in said.get("classes") or ()]
+    names = [cut(str(name)) for name in said.get("classes") or ()]
     rows = _joint(said)
     if len(names) != len(rows):
-        names = [classes.get(i, str(i)) for i in range(len(rows))]
+        names = [named(i, classes) for i in range(len(rows))]
     pairs = sorted(
         (
             (names[i], names[j], float(count))
@@ -163,4 +164,4 @@ def _suspects(out: Path, classes: Mapping[int, str]) -> tuple[int, int, list[Sus
 
 def named(label: Any, classes: Mapping[int, str]) -> str:
     """Give a label's name: files hold it by number or by name."""
-    return classes.get(label, str(label)) if isinstance(label, int) else str(label)
+    return cut(classes.get(label, str(label)) if isinstance(label, int) else str(label))

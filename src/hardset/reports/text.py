@@ -22,3 +22,12 @@ def clip(text: str, head: int = 8_000, tail: int = 2_000) -> str:
     if left_out <= 0:
         return text
     return f"{text[:head]}\n[... {left_out:,} characters left out ...]\n{text[-tail:]}"
+
+
+def cut(name: str, most: int = 60) -> str:
+    """Keep a name on one line and its middle out where it is long: `train/00…17.png`."""
+    line = " ".join(name.split())
+    if len(line) <= most:
+        return line
+    tail = most // 3
+    return f"{line[: most - tail - 1]}…{line[-tail:]}"
