@@ -16,10 +16,10 @@ from hardset.sources.examples.labelling import NoLabelsError
 from hardset.sources.examples.tree import entries
 
 LAYOUTS = (  # in the order in which they are asked
-    "function",
-    *("folders", "parquet", "csv"),
+    *("packaged", "hub", "function"),
+    *("picked", "cifar", "glue", "imagenet", "folders", "parquet", "csv"),
 )
-_MODULES = {"function": "functions", "csv": "delimited"}
+_MODULES = {"hub": "hub_sets", "function": "functions", "csv": "delimited"}
 
 
 def open_examples(

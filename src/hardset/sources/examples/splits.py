@@ -84,3 +84,12 @@ def pick(there: Sequence[str], split: str, where: object) -> str:
             if candidate.lower().startswith((f"{name}_", f"{name}-")):
                 return candidate
     raise UsageError(f"{where} has no split {split!r}; there are: {', '.join(there)}")
+
+
+def train_or_test(split: str, where: object) -> str:
+    """Return "train" or "test", of a set that has these two; "val" is its test set.
+
+    Raises:
+        UsageError: another split is asked for.
+    """
+    return pick(("train", "test"), "test" if split in _VALIDATION else split, where)
