@@ -14,7 +14,6 @@ from rich.console import Console
 
 import lowresource_made as made
 from hardset.lowresource.examples import Held, Subset, Unreadable
-from hardset.lowresource.picking import pick
 from hardset.reports import lowresource_tables
 from hardset.reports.difficulties import Specimen, chosen, render, with_contents, write_difficulties
 from hardset.reports.specimens import labels, png, telling
@@ -227,13 +226,3 @@ def test_the_terminal_says_the_same_within_eighty_columns(out):
     assert "3 of 600 examples have no score" in text
     assert re.search(r"gradient norm +families +-0\.20 +6\.0 % +2", text)
     assert "estimated 6.7 % (95 % interval 4.7 to 8.7); 40 of 600" in " ".join(text.split())
-
-
-def test_what_was_picked_is_told_by_label():
-    # labels go 0 1 0 1 ...; scores are the index: the hardest 2 of label 0 of 10 are 8 and 6
-    found = pick(np.arange(10.0), np.arange(10) % 2, 2)
-    text = printed(lowresource_tables.picked(found, ("cat", HOSTILE), "2 hardest a label by loss"))
-    assert "4 of 10 scored examples picked: 2 hardest a label by loss" in text
-    assert re.search(r"cat +2/5 +0 +0 +6 to 8 +0", text)
-    assert all(len(line) <= 80 for line in text.split("\n"))
-    assert "\x1b" not in text

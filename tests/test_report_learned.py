@@ -83,7 +83,7 @@ def test_the_page_is_made_of_what_the_command_writes():
     )
     assert "1 training failed and is in no mean; 7 of 8 trainings finished." in said
     assert "ffn, k = 2, hardest, seed 1: out of memory" in said
-    assert "1 of 2 failed" in said
+    assert "1 of 2, 1 failed" in said
 
 
 def test_one_seed_has_no_interval_and_says_so():
@@ -119,7 +119,7 @@ def test_where_everything_failed_no_number_is_made_up():
     said = words(render(found, {}))
     assert "4 trainings failed and are in no mean; 0 of 4 trainings finished." in said
     assert "no pair of hardest and random was trained to the end, so no gap" in said
-    assert "0 of 2 failed" in said
+    assert "0 of 2, 2 failed" in said
     assert "4 FAILED" in printed(lowresource_tables.learned(found))
 
 

@@ -22,7 +22,7 @@ class Result:
     augment: str
     n: str
     figures: Sequence[str]  # as the table's head names them
-    failed: bool
+    failed: int
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,9 @@ class Difference:
     """A paired difference, with its places on a track; an empty place: not drawn."""
 
     learner: str
-    what: Sequence[str]
+    k: str
+    set: str
+    augment: str
     colour: int
     value: str
     interval: str
@@ -53,6 +55,19 @@ class Difference:
     at: str
     low: str
     high: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Differences:
+    """A table of differences, a part a learner; what all share needs no column."""
+
+    parts: Sequence[tuple[str, Sequence[Difference]]]
+    track: str
+    unit: str
+    kind: str  # the set that all are of; empty: several
+    augment: str
+    wide: bool
+    paper: bool
 
 
 def columns(results: Sequence[Row], measure: Measure) -> list[tuple[str, str]]:
@@ -98,7 +113,7 @@ def parts(
                 str(row.get("augment", PLAIN)),
                 f"{n:,} of {asked:,}" if asked > n else f"{n:,}",
                 figures[:many],
-                bool(gone),
+                gone,
             )
         )
     return list(made.items())
@@ -106,26 +121,38 @@ def parts(
 
 def differences(
     rows: Sequence[Row], name: str, measure: Measure, sets: Sequence[str]
-) -> list[Difference]:
+) -> Differences:
     """Lay out differences, which a record has under `name`."""
-    end, _ = reach(rows, measure)
-    return [_difference(row, name, measure, sets, end) for row in rows]
+    end, track = reach(rows, measure)
+    parts: dict[str, list[Difference]] = {}
+    for row in rows:
+        one = _difference(row, name, measure, sets, end)
+        parts.setdefault(one.learner, []).append(one)
+    kinds = {one.set for some in parts.values() for one in some}
+    mixes = {one.augment for some in parts.values() for one in some}
+    return Differences(
+        parts=list(parts.items()),
+        track=track,
+        unit=measure.unit,
+        kind=min(kinds) if len(kinds) == 1 else "",
+        augment=min(mixes) if len(mixes) == 1 else "",
+        wide=any(wide_interval(row) for row in rows),
+        paper=any(number(row, f"paper_{name}") is not None for row in rows),
+    )
 
 
 def _difference(
     row: Row, name: str, measure: Measure, sets: Sequence[str], end: float
 ) -> Difference:
-    what = (
-        str(row.get("k", "")),
-        str(row.get("set", HARD)),
-        str(row.get("augment", PLAIN)),
-    )
+    kind = str(row.get("set", HARD))
     value, low, high = (number(row, one) for one in (name, "low", "high"))
     n, asked = (int(number(row, one) or 0) for one in ("n", "asked"))
     return Difference(
         learner=str(row.get("learner", "")),
-        what=what,
-        colour=colour(what[1], sets),
+        k=str(row.get("k", "")),
+        set=kind,
+        augment=str(row.get("augment", PLAIN)),
+        colour=colour(kind, sets),
         value=measure.difference(value),
         interval=measure.between(low, high) or ("one pair: none" if n == 1 else "none"),
         wide=measure.between(*(wide_interval(row) or (None, None))),

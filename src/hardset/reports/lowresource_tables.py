@@ -1,4 +1,4 @@
-"""What `hardset difficulty`, `pick` and `learn` print: short tables within 80 columns.
+"""What `hardset difficulty` and `hardset learn` print: short tables within 80 columns.
 
 Everything is said in words and plain ASCII, so a pipe or a dumb terminal loses nothing.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich import box
 from rich.console import Console, RenderableType
@@ -26,11 +26,8 @@ from hardset.reports.learned_metrics import (
     trials,
 )
 from hardset.reports.measures import PLAIN, RANDOM, Measure, number
-from hardset.reports.numbers import hundredths, magnitude
+from hardset.reports.numbers import hundredths
 from hardset.reports.text import cut, visible
-
-if TYPE_CHECKING:
-    from hardset.lowresource.picking import Picked
 
 _LEAST_WIDTH = 80
 _PIPE_WIDTH = 120  # of a pipe, which has none
@@ -228,48 +225,6 @@ def _agreement(
     if len(summary) > _PAIRS:
         table.caption = _plain(f"and {len(summary) - _PAIRS:,} more, in stability.json", encoding)
     return table
-
-
-# --- pick ------------------------------------------------------------------------------------
-
-
-def picked(
-    found: Picked, classes: Sequence[str], title: str, encoding: str = "utf-8"
-) -> Iterator[RenderableType]:
-    """Yield what `hardset pick` prints.
-
-    Args:
-        found: what was picked.
-        classes: the labels' names; empty where labels are real numbers.
-        title: what was picked, in a few words: `16 hardest a label by loss`.
-        encoding: what the terminal can show.
-    """
-    total = sum(label.picked for label in found.labels)
-    of = sum(label.scored for label in found.labels)
-    yield _plain(f"{total:,} of {of:,} scored examples picked: {title}", encoding)
-    table = _table("", encoding)
-    table.add_column("label", overflow="fold")
-    for heading in ("picked", "dropped", "no score", "scores picked", "tied at the cut"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for label in found.labels[:_LABELS]:
-        name = "all" if label.label is None else _named(label.label, classes)
-        cells = (
-            _long(name), f"{label.picked:,}/{label.scored:,}", f"{label.dropped:,}",
-            f"{label.unscored:,}", f"{magnitude(label.low)} to {magnitude(label.high)}",
-            f"{label.tied:,}",
-        )  # fmt: skip
-        table.add_row(*(_plain(cell, encoding) for cell in cells))
-    yield table
-    left = found.labels[_LABELS:]
-    if left:
-        rest = sum(label.picked for label in left)
-        yield _plain(f"and {len(left):,} more labels, {rest:,} examples picked", encoding)
-    if found.unlabelled:
-        yield _plain(f"{found.unlabelled:,} examples have no label and were not picked", encoding)
-
-
-def _named(label: int, classes: Sequence[str]) -> str:
-    return classes[label] if label < len(classes) else str(label)
 
 
 def _short(name: Any) -> str:
