@@ -30,6 +30,7 @@ SIDEWAYS: set[tuple[str, str]] = {
     ("consulting", "asking"),
     ("scoring", "consulting"),
     ("scoring", "run"),  # the same walk, run folder and report, with replies made elsewhere
+    ("hardest", "validating"),  # sheets as people's spreadsheets leave them are read once
     ("metrics", "records"),
     ("lowresource", "records"),
     ("lowresource", "errors"),

@@ -15,10 +15,12 @@ from cyclopts.exceptions import CycloptsError
 
 import hardset
 from hardset.cli.compare import compare
+from hardset.cli.difficulty import difficulty
 from hardset.cli.doctor import doctor
 from hardset.cli.fetch import fetch
 from hardset.cli.learn import learn
 from hardset.cli.listing import list_
+from hardset.cli.pick import pick
 from hardset.cli.run import run
 from hardset.cli.score import score
 from hardset.cli.status import INTERRUPTED, KEPT, STOPPED, USAGE, resume_command
@@ -39,8 +41,10 @@ app.command(score)
 app.command(list_, name="list")
 app.command(compare)
 app.command(validate)
+app.command(pick)
 app.command(learn)
 app.command(fetch)
+app.command(difficulty)
 app.command(doctor)
 
 
