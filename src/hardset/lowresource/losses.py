@@ -27,9 +27,13 @@ def example_losses(outputs: Tensor, targets: Tensor) -> Tensor:
     Raises:
         UsageError: the shapes do not belong together, or a target is no class.
     """
-    wide = torch.float32 if outputs.device.type == "mps" else torch.float64
     if targets.is_floating_point():
-        return _squared_errors(outputs.to(wide), targets.to(wide))
+        if outputs.numel() != len(targets) or targets.numel() != len(targets):
+            raise UsageError(
+                f"outputs {tuple(outputs.shape)} and targets {tuple(targets.shape)} do not belong "
+                "together: real targets (batch,) need one output an example"
+            )
+        return losses_of(outputs, targets)
     if outputs.dim() != 2 or targets.shape != outputs.shape[:1]:
         raise UsageError(
             f"outputs {tuple(outputs.shape)} and targets {tuple(targets.shape)} do not belong "
@@ -40,19 +44,15 @@ def example_losses(outputs: Tensor, targets: Tensor) -> Tensor:
             f"targets run from {int(targets.min())} to {int(targets.max())}, but the network has "
             f"{outputs.shape[1]} classes; leave out examples without label"
         )
-    return _cross_entropies(outputs.to(wide), targets[:, None])
+    return losses_of(outputs, targets)
 
 
-def _cross_entropies(logits: Tensor, true: Tensor) -> Tensor:
-    others = (logits - logits.gather(1, true)).scatter(1, true, -torch.inf)
-    return torch.logaddexp(torch.logsumexp(others, 1), logits.new_zeros(()))
-
-
-def _squared_errors(values: Tensor, targets: Tensor) -> Tensor:
-    batch = len(targets)
-    if values.numel() != batch or targets.numel() != batch:
-        raise UsageError(
-            f"outputs {tuple(values.shape)} and targets {tuple(targets.shape)} do not belong "
-            "together: real targets (batch,) need one output an example"
-        )
-    return (values.reshape(batch) - targets.reshape(batch)).square()
+def losses_of(outputs: Tensor, targets: Tensor) -> Tensor:
+    """Return `example_losses` unchecked, so that torch.func can go through it."""
+    wide = outputs.to(torch.float32 if outputs.device.type == "mps" else torch.float64)
+    if targets.is_floating_point():
+        batch = targets.shape[0]
+        return (wide.reshape(batch) - targets.reshape(batch).to(wide.dtype)).square()
+    true = targets[:, None]
+    others = (wide - wide.gather(1, true)).scatter(1, true, -torch.inf)
+    return torch.logaddexp(torch.logsumexp(others, 1), wide.new_zeros(()))

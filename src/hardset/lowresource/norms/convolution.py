@@ -32,7 +32,7 @@ class Geometry:
 
 @dataclass
 class Kernel:
-    """A kernel: x (rows, in, ...), the output's gradients g (rows, out, ...), weight (out, in, ...).
+    """A kernel (out, in, ...), met by x (rows, in, ...) with output gradients g (rows, out, ...).
 
     A convolution is a matrix met at every place of its output by the window of the input that lies
     there (Rochette et al. 2019, arXiv 1912.06015). Where that is much work, torch's own backward

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 from torch.utils._pytree import tree_map
 
-from hardset.lowresource.losses import example_losses
+from hardset.lowresource.losses import example_losses, losses_of
 from hardset.lowresource.norms.contributions import Whole
 
 AT_ONCE = 1 << 26
@@ -27,7 +27,7 @@ def by_torch_func(
     def loss(parameters: dict[str, Tensor], one: Any, target: Tensor) -> Tensor:
         batch = tree_map(lambda t: t.unsqueeze(0) if isinstance(t, Tensor) else t, one)
         outputs = functional_call(module, parameters, (batch,))
-        return example_losses(outputs, target.unsqueeze(0)).sum()
+        return losses_of(outputs, target.unsqueeze(0)).sum()
 
     count = max(1, AT_ONCE // max(1, sum(p.numel() for p in some.values())))
     each = vmap(grad(loss), in_dims=(None, 0, 0), chunk_size=min(count, len(targets)))

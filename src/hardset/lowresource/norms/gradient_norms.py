@@ -21,7 +21,7 @@ from hardset.errors import UsageError
 from hardset.lowresource.losses import example_losses
 from hardset.lowresource.norms.fallbacks import by_torch_func, one_by_one, picked
 from hardset.lowresource.norms.rules import RULES
-from hardset.lowresource.norms.watch import ChangedInPlaceError, Watch
+from hardset.lowresource.norms.watch import Watch
 
 COMPARED = 3
 """Examples of a batch that plain autograd repeats."""
@@ -70,7 +70,6 @@ class GradientNorms:
         self._shared: set[str] = set()
         self._how: dict[str, tuple[str, str]] = {}
         self._checked: set[frozenset[tuple[str | int, ...]]] = set()
-        self._copy = False
         self._open = False
         self._fast = True
 
@@ -101,7 +100,7 @@ class GradientNorms:
     @property
     def plan(self) -> list[Planned]:
         """How each parameter was measured in the last batch; empty before the first."""
-        if not self._how:
+        if not self._checked:
             return []
         return [
             Planned(name, tuple(p.shape), *(self._fallen.get(name) or self._how[name]))
@@ -149,20 +148,14 @@ class GradientNorms:
         self, inputs: Any, targets: Tensor
     ) -> tuple[Tensor, Tensor, dict[str, Tensor], frozenset[tuple[str | int, ...]]]:
         watched = {n: p for n, p in self._parameters.items() if n not in self._fallen}
-        watch = Watch(len(targets), watched, RULES, shared=self._shared, copy=self._copy)
-        try:
-            with torch.enable_grad():
-                with watch:
-                    outputs = self.module(inputs)
-                losses = example_losses(outputs, targets)
-                if losses.requires_grad:
-                    torch.autograd.grad(losses.sum(), watch.anchor, allow_unused=True)
-            watch.finish()
-        except ChangedInPlaceError:
-            if self._copy:
-                raise
-            self._copy = True
-            return self._measure(inputs, targets)
+        watch = Watch(len(targets), watched, RULES, self._shared)
+        with torch.enable_grad():
+            with watch:
+                outputs = self.module(inputs)
+            losses = example_losses(outputs, targets)
+            if losses.requires_grad:
+                torch.autograd.grad(losses.sum(), watch.anchor, allow_unused=True)
+        watch.finish()
         for name, why in watch.unknown.items():
             self._fall(name, why)
         norms = watch.norms

@@ -62,7 +62,7 @@ def _matrix(
 
     def taken(g: Tensor) -> Positions:
         assert kept is not None
-        return Positions(positions(kept()), positions(g), transposed)
+        return Positions(positions(kept), positions(g), transposed)
 
     return watch.use(
         run,
@@ -78,7 +78,7 @@ def _matrix(
 def _convolution(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
     """F.conv1d, conv2d, conv3d."""
     names = ("input", "weight", "bias", "stride", "padding", "dilation", "groups")
-    x, weight, _, stride, padding, dilation, groups = _bound(names, args, kwargs)
+    _, weight, _, stride, padding, dilation, groups = _bound(names, args, kwargs)
     space = weight.dim() - 2
     stride, dilation = _numbers(stride, 1, space), _numbers(dilation, 1, space)
     same = padding == "same"
@@ -122,7 +122,7 @@ def _kernel(
 
     def taken(g: Tensor) -> Kernel:
         assert kept is not None
-        return Kernel(inputs(kept()), g, plain(weight), geometry, watch.batch)
+        return Kernel(inputs(kept), g, plain(weight), geometry, watch.batch)
 
     return watch.use(
         lambda: func(*watch.mapped(args, watch.cut), **watch.mapped(kwargs, watch.cut)),
@@ -209,7 +209,7 @@ def _norm(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
         assert kept is not None
         assert weight is not None
         bare = {k: v for k, v in given.items() if k not in ("weight", "bias")}
-        normalised = func(**bare | {"input": kept()})
+        normalised = func(**bare | {"input": kept})
         return total(g * normalised, tuple(weight.shape))
 
     given |= {name: plain(given[name]) for name in ("weight", "bias") if name in given}
@@ -248,7 +248,7 @@ def _elementwise(watch: Watch, func: Any, args: Args, kwargs: Options, kind: str
 
     def taken(g: Tensor) -> Whole:
         if kept is not None:
-            g = g * kept()
+            g = g * kept
         total = summed(watch, g, dim, source.shape)
         return Whole(-total if subtracted else total)
 
@@ -266,7 +266,7 @@ def _prelu(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
     kept = watch.kept(x)
 
     def taken(g: Tensor) -> Whole:
-        total = _channels(watch, g * kept().clamp(max=0), dim)
+        total = _channels(watch, g * kept.clamp(max=0), dim)
         return Whole(total.sum(1, keepdim=True) if slope.numel() == 1 else total)
 
     return watch.use(lambda: func(x, plain(slope)), dim, (watch.source(slope), "scale", taken))
@@ -282,15 +282,17 @@ def _expanded(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
         return NotImplemented
     with torch.no_grad():
         output = func(plain(args[0]), *args[1:], **kwargs)
-    new = output.dim() - len(source.shape)
-    padded = (*(1,) * new, *source.shape)
-    alike = func.__name__ != "repeat" or output.shape[1:] == padded[1:]
-    if padded[0] != 1 or output.shape[0] != watch.batch or not alike:
+    padded = [1] * (output.dim() - len(source.shape)) + list(source.shape)
+    dim = 1 if watch.second else 0
+    if dim >= len(padded) or padded[dim] != 1 or output.shape[dim] != watch.batch:
+        return NotImplemented
+    padded[dim] = watch.batch
+    if func.__name__ == "repeat" and list(output.shape) != padded:
         return NotImplemented
     return watch.use(
         lambda: output,
-        0,
-        (source, "expanded", lambda g: Whole(summed(watch, g, 0, source.shape))),
+        dim,
+        (source, "expanded", lambda g: Whole(summed(watch, g, dim, source.shape))),
     )
 
 

@@ -31,10 +31,6 @@ SAME_NUMBERS = {
 """Functions of one tensor that only lay out its numbers anew: the gradient's norm stays."""
 
 
-class ChangedInPlaceError(Exception):
-    """An input that was kept for measuring has been overwritten since; keep copies instead."""
-
-
 @dataclass
 class Source:
     """A parameter, or what is derived from parameters alone, as functions meet it."""
@@ -81,7 +77,6 @@ class Watch(TorchFunctionMode):
         rules: by function or name of function: `rule(watch, args, kwargs)` returns the output, or
             NotImplemented.
         shared: names of parameters whose other inputs all examples share, whatever their sizes.
-        copy: keep copies of inputs, since something overwrites them.
 
     Attributes:
         norms: by name (batch,) float64, after the backward pass.
@@ -95,15 +90,12 @@ class Watch(TorchFunctionMode):
         batch: int,
         parameters: dict[str, nn.Parameter],
         rules: dict[Any, Callable[..., Any]],
-        *,
         shared: Collection[str] = (),
-        copy: bool = False,
     ) -> None:
         super().__init__()
         self.batch = batch
         self.rules = rules
         self.shared = shared
-        self.copy = copy
         self.parameters = parameters
         device = next(iter(parameters.values())).device if parameters else None
         self.anchor = torch.zeros((), requires_grad=True, device=device)
@@ -193,19 +185,12 @@ class Watch(TorchFunctionMode):
             return type(values)(self.mapped(value, change) for value in values)
         return values
 
-    def kept(self, tensor: Tensor) -> Callable[[], Tensor]:
-        """Keep an input until the backward pass; it must not change until then."""
-        held = tensor.detach()
-        if self.copy:
-            held = held.clone()
-        version = held._version
+    def kept(self, tensor: Tensor) -> Tensor:
+        """Keep an input until the backward pass.
 
-        def unchanged() -> Tensor:
-            if held._version != version:
-                raise ChangedInPlaceError
-            return widened(held)
-
-        return unchanged
+        Nothing overwrites it until then: autograd needs it for the parameter's gradient as well.
+        """
+        return widened(tensor.detach())
 
     def use(
         self, run: Callable[[], Tensor], dim: int, *takers: tuple[Source | None, str, Taker]
