@@ -58,7 +58,7 @@ def cut(order: Positions, batch: int) -> list[Positions]:
     Batch normalisation has nothing to normalise a single example by.
     """
     parts = [order[start : start + batch] for start in range(0, len(order), batch)]
-    if len(parts) > 1 and len(parts[-1]) == 1:
+    if batch > 1 and len(parts) > 1 and len(parts[-1]) == 1:
         parts[-2:] = [order[-1 - len(parts[-2]) :]]
     return parts
 
