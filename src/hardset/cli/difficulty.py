@@ -1,0 +1,225 @@
+"""`hardset difficulty`: score how hard every example of a training set is."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from hardset.cli.status import FAILED_ROWS, INTERRUPTED, resume_command
+from hardset.errors import UsageError
+from hardset.reports.text import visible
+from hardset.streams import nobody_listening, tell
+
+if TYPE_CHECKING:
+    from hardset.hardest.difficulty import Difficulty
+
+_DATA = Group("The training set", sort_key=1)
+_PREDICTORS = Group("The predictors", sort_key=2)
+_SCORES = Group("The scores", sort_key=3)
+_PACE = Group("Where it is computed", sort_key=4)
+STOPPED = "stopped; what is scored and trained so far is kept. To go on: "
+
+
+def difficulty(
+    data: str,
+    /,
+    *,
+    out: Annotated[Path, Parameter(group=_SCORES)],
+    predictor: Annotated[list[str] | None, Parameter(group=_PREDICTORS, negative="")] = None,
+    seeds: Annotated[int, Parameter(group=_PREDICTORS)] = 3,
+    epochs: Annotated[int | None, Parameter(group=_PREDICTORS)] = None,
+    batch: Annotated[int | None, Parameter(group=_PREDICTORS)] = None,
+    lr: Annotated[float | None, Parameter(group=_PREDICTORS)] = None,
+    steps: Annotated[int | None, Parameter(group=_PREDICTORS)] = None,
+    at_epoch: Annotated[int | None, Parameter(group=_PREDICTORS)] = None,
+    weights: Annotated[str | None, Parameter(group=_PREDICTORS)] = None,
+    score: Annotated[list[str] | None, Parameter(group=_SCORES, negative="")] = None,
+    mode: Annotated[Literal["eval", "paper"], Parameter(group=_SCORES)] = "eval",
+    label_noise: Annotated[bool, Parameter(group=_SCORES, negative="")] = False,
+    folds: Annotated[int, Parameter(group=_SCORES)] = 3,
+    label: Annotated[str | None, Parameter(group=_DATA)] = None,
+    text: Annotated[list[str] | None, Parameter(group=_DATA, negative="")] = None,
+    image: Annotated[str | None, Parameter(group=_DATA)] = None,
+    split: Annotated[str, Parameter(group=_DATA)] = "train",
+    layout: Annotated[str | None, Parameter(group=_DATA)] = None,
+    score_batch: Annotated[int | None, Parameter(group=_PACE)] = None,
+    threads: Annotated[int | None, Parameter(group=_PACE)] = None,
+    device: Annotated[str, Parameter(group=_PACE)] = "cpu",
+    ray: Annotated[str | None, Parameter(group=_PACE)] = None,
+) -> int:
+    """Score how hard every example of a training set is, by predictors trained on it.
+
+    Hardness belongs to the scorer as much as to the example: give several predictors and seeds.
+    Ranks are averaged over them, and how far they agree is printed. What is trained and scored is
+    kept: run the same command again and only what is missing is done.
+
+    Examples:
+
+    - `hardset difficulty digits --out scored`
+    - `hardset difficulty cifar-10-batches-py --predictor ffn --predictor resnet18 --out scored`
+    - `hardset difficulty SST-2 --score el2n --score aum --label-noise --out scored`
+    - `hardset difficulty my_module:my_function --ray auto --out scored`
+
+    Exit status: 0; 3 a predictor failed, and the others are reported; 2 the command or the data
+    cannot be used as given; 130 interrupted (the same command resumes).
+
+    Parameters
+    ----------
+    data
+        A folder or file of labelled pictures or texts, `hub:OWNER/NAME`, a set that a package
+        ships (`digits`), or `module:function` that returns the examples, or a network and the
+        examples.
+    out
+        The folder for the scores, the tables and the report.
+    predictor
+        A network, as often as you like: `ffn`, `mlp`, `resnet18`, `vit-b16`, `timm/NAME`; `bert`,
+        `gpt2`, `roberta`, `transformer`, `bag-of-words`, `hf/NAME`; or `module:function`. If not
+        given: `ffn` for pictures, `bag-of-words` for texts, `mlp` for arrays.
+    seeds
+        Train each so many times, from other weights and in another order.
+    epochs
+        Passes of training over the data, instead of the recipe's.
+    batch
+        Examples a step of training, instead of the recipe's.
+    lr
+        The learning rate, instead of the recipe's.
+    steps
+        Stop training after so many steps.
+    at_epoch
+        Score the predictors after so many epochs of their training; 0: untrained.
+    weights
+        What predictors start from: `random`, `pretrained`, or a local file or folder.
+    score
+        loss, gradient-norm, el2n, grand, aum, forgetting, confidence, variability; as often as
+        you like. Loss and gradient-norm, if not given.
+    mode
+        `eval`: as the predictor is when used. `paper`: as Hard-Bench's authors score, in training
+        mode, one example at a time.
+    label_noise
+        Also estimate which labels are wrong, by what the first predictor says of examples that it
+        was not trained on (confident learning).
+    folds
+        Train it so many times for that, each time without another part of the data.
+    label
+        The column of the labels.
+    text
+        The column of the texts; twice for pairs.
+    image
+        The column of the pictures.
+    split
+        Which split of the data to score.
+    layout
+        How the data are laid out, where that is not plain to see.
+    score_batch
+        Examples scored at once; as many as are trained on at once, if not given.
+    threads
+        Threads that torch computes with (with --ray, each worker): the last bits of a score
+        depend on it. Torch's own choice if not given.
+    device
+        Where to compute: `cpu` or `cuda`.
+    ray
+        Score on a Ray cluster: its address, or `auto` for the one that runs here; where none does,
+        one is started on this machine. The scores are the same to the last digit.
+    """
+    from hardset.reports import progress
+
+    _see_extra("torch", "torch")
+    if ray is not None:
+        _see_extra("ray", "ray")
+    from hardset.hardest.data import Data
+    from hardset.hardest.difficulty import Settings
+    from hardset.hardest.difficulty import difficulty as measure
+
+    whole = {"--seeds": seeds, "--epochs": epochs, "--batch": batch, "--steps": steps}
+    whole |= {"--score-batch": score_batch, "--threads": threads}
+    for flag, given in whole.items():
+        if given is not None and given < 1:
+            raise UsageError(f"{flag} takes a whole number of 1 or more, not {given}")
+    if not 2 <= folds <= 100:
+        raise UsageError(f"--folds takes a whole number from 2 to 100, not {folds}")
+    if mode == "paper" and score_batch is not None:
+        raise UsageError("--mode paper scores one example at a time: leave --score-batch out")
+    again = next((one for one in predictor or [] if (predictor or []).count(one) > 1), None)
+    if again is not None:
+        raise UsageError(f"the predictor {again} is given twice; --seeds trains it several times")
+    settings = Settings(
+        predictors=tuple(predictor or ()),
+        seeds=seeds,
+        scores=_scores(score),
+        overrides={"epochs": epochs, "batch": batch, "lr": lr, "steps": steps},
+        at_epoch=at_epoch,
+        weights=weights,
+        batch=score_batch,
+        threads=threads,
+        device=device,
+        mode=mode,
+        label_noise=label_noise,
+        folds=folds,
+    )
+    place = Data(data, layout, label, tuple(text or ()), image, split)
+    try:
+        with progress.bar(f"difficulty of {data}") as shown:
+
+            def show(title: str, count: Any) -> None:
+                shown.titled(visible(title))(count)
+
+            if ray is None:
+                done = measure(place, out, settings, show=show)
+            else:
+                from hardset.hardest.ray_shards import cluster
+
+                with cluster(ray, place, device=device, threads=threads) as workers:
+                    tell(workers.said)
+                    done = measure(
+                        place, out, settings, shards=workers.score, workers=workers.count, show=show
+                    )
+    except KeyboardInterrupt:
+        tell(STOPPED + resume_command())
+        return INTERRUPTED
+    _report(done)
+    return FAILED_ROWS if done.failed else 0
+
+
+def _scores(given: list[str] | None) -> tuple[str, ...]:
+    """Return the scores' names as files have them."""
+    from hardset.lowresource.difficulty import SCORES
+
+    if not given:
+        return ("loss", "gradient_norm")
+    names = tuple(dict.fromkeys(one.strip().lower().replace("-", "_") for one in given))
+    for name in names:
+        if name not in SCORES:
+            known = ", ".join(SCORES).replace("_", "-")
+            raise UsageError(f"--score takes one of {known}; not {name.replace('_', '-')!r}")
+    return names
+
+
+def _see_extra(module: str, extra: str) -> None:
+    """Refuse to begin where an extra is not installed."""
+    from importlib.util import find_spec
+
+    if find_spec(module) is None:
+        raise UsageError(
+            f"this needs {module}, which is not installed: pip install 'hardset[{extra}]'"
+        )
+
+
+def _report(done: Difficulty) -> None:
+    """Write the page, print the tables, and say what failed."""
+    from hardset.hardest.difficulty import write_report
+    from hardset.reports import lowresource_tables
+
+    page = write_report(done)
+    with nobody_listening():
+        if page is not None:
+            lowresource_tables.show(
+                lowresource_tables.difficulty(done.folder, sys.stdout.encoding or "utf-8")
+            )
+        for path in (done.folder, *([page] if page else [])):
+            print(visible(f"written: {path}"))
+        sys.stdout.flush()
+    for one in done.failed:
+        tell(f"{one['predictor']}, seed {one['seed']} failed: {one['reason']}")

@@ -1,0 +1,410 @@
+"""Score the difficulty of every example of a training set, by several predictors and seeds.
+
+Each predictor is trained, put away, and asked about every example, part by part; what is there is
+not made again, so that the same call goes on where it was stopped, with the same result to the
+last bit. Then ranks are averaged and scorers held against each other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import torch
+
+import hardset
+from hardset.errors import UsageError
+from hardset.hardest.asked import must_be_same, of_data, versions
+from hardset.hardest.data import Data
+from hardset.hardest.difficulty_table import write_table
+from hardset.hardest.out_of_fold import Folds, deal, estimate
+from hardset.hardest.parts import Parts, read_json, rows_a_part, write_json
+from hardset.hardest.predictors import (
+    DEFAULTS,
+    Predictor,
+    build,
+    epoch_scores,
+    load,
+    own_name,
+    recipe_of,
+    trained,
+)
+from hardset.hardest.progress import Show, told
+from hardset.hardest.score_pass import SCORED, Mode, ScorePass
+from hardset.lowresource.difficulty import SCORES
+from hardset.lowresource.examples import Examples
+from hardset.lowresource.stability import Pair
+from hardset.reports.folder import MANIFEST, REPORT, make_usable, safe_name
+
+SCORES_FOLDER, SAID = "scores", "said.json"
+UNTRAINABLE = (RuntimeError, ValueError, ArithmeticError, MemoryError)
+"""What a predictor may fail of, and the others go on: it does not take the examples, memory."""
+Work = Iterable[tuple[int, pl.DataFrame, list[str]]]
+"""Parts as they are done: number, table, and what gradient norms said."""
+Shards = Callable[[ScorePass, Parts, list[int]], Work]
+"""Scores the parts of some numbers elsewhere, in any order."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked.
+
+    Attributes:
+        predictors: names of networks; empty for the one that came with the examples, or else the
+            default for their kind.
+        seeds: how many of each: 0 to seeds - 1.
+        scores: names in `SCORES`.
+        overrides: parts of the recipes that are otherwise: epochs, batch, lr, steps.
+        at_epoch: score the state after so many epochs; None for the last.
+        weights: what predictors start from, as `registry.build` takes it.
+        batch: examples scored at once; None for as many as the recipe trains on at once.
+        threads: that torch computes with; None for its own choice.
+        device: torch's name of it.
+        mode: `eval`, or `paper`: training mode, one example at a time.
+        label_noise: estimate wrong labels, out of fold, by the first predictor.
+        folds: how many.
+    """
+
+    predictors: tuple[str, ...] = ()
+    seeds: int = 3
+    scores: tuple[str, ...] = ("loss", "gradient_norm")
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    at_epoch: int | None = None
+    weights: str | None = None
+    batch: int | None = None
+    threads: int | None = None
+    device: str = "cpu"
+    mode: Mode = "eval"
+    label_noise: bool = False
+    folds: int = 3
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """What the walk left.
+
+    Attributes:
+        folder: where it is.
+        manifest: what `manifest.json` says.
+        pairs: scorers held against each other.
+        examples: the training set.
+    """
+
+    folder: Path
+    manifest: dict[str, Any]
+    pairs: list[Pair]
+    examples: Examples
+
+    @property
+    def failed(self) -> list[dict[str, Any]]:
+        """Predictors that came to nothing: predictor, seed, reason."""
+        return list(self.manifest["failed"])
+
+
+def difficulty(
+    data: Data,
+    out: Path,
+    settings: Settings,
+    *,
+    shards: Shards | None = None,
+    workers: int = 0,
+    show: Show | None = None,
+) -> Difficulty:
+    """Score every example of a training set, and leave all of it in a folder.
+
+    Args:
+        data: the training set.
+        out: the folder; one that such a walk has begun is gone on with.
+        settings: what is asked.
+        shards: scores parts elsewhere; see `ray_shards`. Here, if not given.
+        workers: how many that is at once, to be shown.
+        show: shows how far it is.
+
+    Raises:
+        UsageError: the settings do not go with the data, or the folder holds another scoring.
+    """
+    walk = _Walk(data, out, settings, shards, workers, show)
+    return walk.walk()
+
+
+class _Walk:
+    def __init__(
+        self,
+        data: Data,
+        out: Path,
+        settings: Settings,
+        shards: Shards | None,
+        workers: int,
+        show: Show | None,
+    ) -> None:
+        self.out, self.settings, self.show = out, settings, show
+        self.shards, self.workers = shards, workers
+        self.examples = data.open()
+        self.names = settings.predictors or _default(self.examples)
+        self.threads = settings.threads or torch.get_num_threads()
+        self.recipes = {
+            name: recipe_of(name, self.examples, settings.overrides, settings.at_epoch)
+            for name in self.names
+        }
+        self.batch = {name: self._batch(name) for name in self.names}
+        self.epochs = any(SCORES[name].needs == "epochs" for name in settings.scores)
+        self.asked = self._asked(data)
+        self.began, self.started = time.monotonic(), datetime.now(UTC)
+        self.failed: list[dict[str, Any]] = []
+        self.noise: dict[str, Any] | None = None
+
+    def _batch(self, name: str) -> int:
+        if self.settings.mode == "paper":
+            return 1
+        return self.settings.batch or self.recipes[name][0].batch
+
+    def walk(self) -> Difficulty:
+        """Walk from examples to tables."""
+        torch.set_num_threads(self.threads)
+        before = self._begin()
+        predictors: dict[tuple[str, int], Predictor] = {}
+        made: dict[tuple[str, int, str], Parts] = {}
+        pairs = [(name, seed) for name in self.names for seed in range(self.settings.seeds)]
+        for number, (name, seed) in enumerate(pairs, 1):
+            title = f"{name}, seed {seed} ({number} of {len(pairs)})"
+            try:
+                predictor, parts = self._one(name, seed, title)
+            except UNTRAINABLE as error:
+                self._fail(name, seed, error)
+                continue
+            predictors[name, seed] = predictor
+            if predictor.diverged:
+                self._fail(name, seed, predictor.diverged)
+            elif not _any_scored(parts):
+                self._fail(name, seed, "no example has a finite score by it")
+            else:
+                made[name, seed, predictor.family] = parts
+        counts: dict[str, int] = {}
+        stable: list[Pair] = []
+        if made:
+            counts, stable = write_table(
+                self.out, made, self.settings.scores, self.examples.classes
+            )
+        if self.settings.label_noise:
+            self._estimate_noise()
+        manifest = self._manifest(before, predictors, counts)
+        write_json(self.out / MANIFEST, manifest)
+        return Difficulty(self.out, manifest, stable, self.examples)
+
+    def _one(self, name: str, seed: int, title: str) -> tuple[Predictor, Parts]:
+        """Train one predictor and have it score every example."""
+        settings, examples = self.settings, self.examples
+        folder = self.out / SCORES_FOLDER / safe_name(name) / f"seed-{seed}"
+        predictor, network = trained(
+            name, examples, folder, seed=seed, overrides=settings.overrides,
+            at_epoch=settings.at_epoch, weights=settings.weights, device=settings.device,
+            epochs=self.epochs, progress=told(self.show, f"{title}: training"),
+        )  # fmt: skip
+        rows = rows_a_part(len(examples), self.batch[name])
+        parts = Parts(folder, len(examples), rows)
+        todo = parts.missing()
+        if predictor.diverged or not todo:
+            return predictor, parts
+        if network is None:
+            network = build(name, examples, seed=seed, weights=settings.weights)
+        score = ScorePass(
+            load(predictor, network), examples, settings.scores,
+            epoch_scores(predictor, settings.scores), self.batch[name], settings.mode,
+            settings.device, self.threads, seed,
+        )  # fmt: skip
+        progress = told(self.show, f"{title}: scoring", self.workers)
+        progress(parts.done(), parts.n)
+        said = list((read_json(folder / SAID) or {"said": []})["said"])
+        for number, frame, more in (self.shards or here)(score, parts, todo):
+            if new := [one for one in more if one not in said]:
+                said += new
+                write_json(folder / SAID, {"said": said})
+            parts.write(number, frame)
+            progress(parts.done(), parts.n)
+        return predictor, parts
+
+    def _estimate_noise(self) -> None:
+        settings = self.settings
+        how = Folds(
+            self.names[0], settings.folds, settings.batch or self.recipes[self.names[0]][0].batch,
+            settings.overrides, settings.weights, settings.device,
+        )  # fmt: skip
+        try:
+            said, many = estimate(
+                self.out, self.examples, how, lambda title: told(self.show, title)
+            )
+        except UNTRAINABLE as error:
+            self._fail("label noise", 0, error)
+            return
+        self.noise = {"share": said["share"], "suspects": many, "of": said["of"]}
+
+    def _fail(self, name: str, seed: int, why: Exception | str) -> None:
+        reason = str(why) or type(why).__name__
+        self.failed.append(
+            {"predictor": name, "seed": seed, "reason": " ".join(reason.split())[:500]}
+        )
+
+    def _begin(self) -> dict[str, Any]:
+        """See that the folder is new, or holds this very scoring; return its manifest."""
+        make_usable(self.out)
+        path = self.out / MANIFEST
+        before = read_json(path)
+        if before is not None:
+            if "asked" not in before:
+                raise UsageError(f"{self.out} holds something else: name another --out")
+            must_be_same(self.out, before["asked"], self.asked)
+            for stale in (*self.out.rglob(".*.*"), *self.out.rglob("*.part")):
+                stale.unlink(missing_ok=True)  # what a kill left half written
+            return before
+        held = [one.name for one in self.out.iterdir() if not one.name.startswith(".")]
+        if held:
+            raise UsageError(
+                f"{self.out} holds {', '.join(sorted(held)[:3])} and no {MANIFEST}: name another "
+                "--out, or empty it"
+            )
+        _check(self.settings, self.examples, self.recipes)
+        for name in self.names:  # the last of many must not fail when all others are trained
+            build(name, self.examples, seed=0, weights=self.settings.weights)
+        first = {"asked": self.asked, "state": "begun", "seconds": 0.0}
+        write_json(path, first)
+        return first
+
+    def _asked(self, data: Data) -> dict[str, Any]:
+        settings = self.settings
+        return {
+            "data": of_data(self.examples),
+            **data.flags(),
+            "--predictor": list(self.names),
+            "--seeds": settings.seeds,
+            "--score": list(settings.scores),
+            "--mode": settings.mode,
+            **{
+                f"--{name}": settings.overrides.get(name)
+                for name in ("epochs", "batch", "lr", "steps")
+            },
+            "--at-epoch": settings.at_epoch,
+            "--weights": settings.weights,
+            "--score-batch": settings.batch,
+            "--threads": self.threads,
+            "--device": settings.device,
+            "--label-noise": settings.label_noise,
+            "--folds": settings.folds if settings.label_noise else None,
+            "library": versions(),
+        }
+
+    def _manifest(
+        self,
+        before: dict[str, Any],
+        predictors: Mapping[tuple[str, int], Predictor],
+        counts: Mapping[str, int],
+    ) -> dict[str, Any]:
+        settings, examples = self.settings, self.examples
+        return {
+            "hardset": hardset.__version__,
+            "versions": versions(),
+            "state": "finished",
+            "started": before.get("started", self.started.isoformat(timespec="seconds")),
+            "seconds": round(before.get("seconds", 0.0) + time.monotonic() - self.began, 3),
+            "data": {
+                "source": examples.source,
+                "n": len(examples),
+                "kind": examples.kind,
+                "classes": list(examples.classes),
+            },
+            "predictors": [self._about(name, predictors) for name in self.names],
+            "failed": self.failed,
+            "mode": settings.mode,
+            "scores": list(settings.scores),
+            "at_epoch": settings.at_epoch,
+            "batch": self.batch,
+            "threads": self.threads,
+            "device": settings.device,
+            "counts": dict(counts),
+            "label_noise": self.noise,
+            "fallbacks": {name: said for name in self.names if (said := self._said(name))},
+            "notices": self._notices(),
+            "asked": self.asked,
+        }
+
+    def _about(self, name: str, predictors: Mapping[tuple[str, int], Predictor]) -> dict[str, Any]:
+        mine = {seed: one for (other, seed), one in predictors.items() if other == name}
+        first = next(iter(mine.values()), None)
+        return {
+            "name": name,
+            "family": first.family if first else "",
+            "seeds": sorted(mine),
+            "recipe": first.recipe if first else {},
+            "facts": first.facts if first else {},
+            "trainings": {str(seed): one.training for seed, one in mine.items()},
+        }
+
+    def _said(self, name: str) -> list[str]:
+        """Return what gradient norms said of a predictor, each sentence once."""
+        said: dict[str, None] = {}
+        for seed in range(self.settings.seeds):
+            path = self.out / SCORES_FOLDER / safe_name(name) / f"seed-{seed}" / SAID
+            said |= dict.fromkeys((read_json(path) or {"said": []})["said"])
+        return list(said)
+
+    def _notices(self) -> list[str]:
+        notices = [str(one) for one in self.examples.source.get("notes") or ()]
+        for one in self.failed:
+            who = f"{one['predictor']}, seed {one['seed']}" if one["seed"] else one["predictor"]
+            notices.append(f"{who} failed: {one['reason']}")
+        return notices
+
+
+def here(
+    score: ScorePass, parts: Parts, numbers: list[int]
+) -> Iterator[tuple[int, Any, list[str]]]:
+    """Score parts in this process."""
+    for number, frame in score.run(parts, numbers):
+        yield number, frame, score.said
+
+
+def write_report(done: Difficulty) -> Path | None:
+    """Write the page of what was found, and return its place; None where nothing was scored."""
+    from hardset.reports.difficulties import chosen, with_contents, write_difficulties
+
+    if not done.manifest["counts"]:
+        return None
+    page = done.folder / REPORT
+    write_difficulties(page, done.folder, with_contents(chosen(done.folder), done.examples))
+    return page
+
+
+def _any_scored(parts: Parts) -> bool:
+    """Say whether a predictor scored anything, or had nothing to score."""
+    frame = pl.scan_parquet([str(path) for path in parts.paths()], glob=False)
+    states = set(frame.select(pl.col("state").unique()).collect()["state"])
+    return SCORED in states or "not finite" not in states
+
+
+def _default(examples: Examples) -> tuple[str, ...]:
+    return (own_name(examples) or DEFAULTS[examples.kind],)
+
+
+def _check(settings: Settings, examples: Examples, recipes: Mapping[str, Any]) -> None:
+    """Refuse what cannot come to anything, before anything is trained."""
+    if not len(examples):
+        raise UsageError("there is no example in the training set")
+    of_epochs = [name for name in settings.scores if SCORES[name].needs == "epochs"]
+    if of_epochs and not all(any_training for _, any_training in recipes.values()):
+        raise UsageError(
+            f"--score {of_epochs[0]} is what the epochs of training say, and --at-epoch 0 has none"
+        )
+    of_classes = [name for name in of_epochs if name != "variability"]
+    if of_classes and not examples.classes:
+        raise UsageError(
+            f"--score {of_classes[0]} has no meaning for labels that are real numbers; of the "
+            "scores that training leaves, variability has"
+        )
+    if settings.device.startswith("cuda") and not torch.cuda.is_available():
+        raise UsageError(f"--device {settings.device}: torch finds no GPU here; leave it out")
+    if settings.label_noise:
+        deal(examples, settings.folds, 0)

@@ -1,0 +1,202 @@
+"""Wrong labels, estimated from what a predictor says of examples it was not trained on.
+
+The set is dealt into folds, each label evenly; the predictor is trained without each fold in turn
+and asked about it. Probabilities go to parts as they come, so that memory does not grow with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from hardset.errors import UsageError
+from hardset.hardest.parts import Parts, rows_a_part, write_frame, write_json
+from hardset.hardest.predictors import Predictor, build, load, trained
+from hardset.lowresource.examples import Examples, Positions, Subset
+from hardset.lowresource.noise import ConfidentJoint, Part, confident_joint, suspects
+from hardset.lowresource.training import labelled, outputs_of
+
+NOISE, NOISE_TABLE, FOLDER = "noise.json", "noise.parquet", "noise"
+Told = Callable[[str], Callable[[int, int], None]]
+"""Given what is under way, returns what to call with examples done and in all."""
+
+
+@dataclass(frozen=True)
+class Folds:
+    """How out-of-fold probabilities are to be had.
+
+    Attributes:
+        predictor: name of the network.
+        count: of folds.
+        batch: examples at once.
+        overrides: of the recipe.
+        weights: what training starts from.
+        device: torch's name of it.
+        seed: of the folds, weights and training.
+    """
+
+    predictor: str
+    count: int
+    batch: int
+    overrides: Mapping[str, Any]
+    weights: str | None = None
+    device: str = "cpu"
+    seed: int = 0
+
+
+def deal(examples: Examples, folds: int, seed: int) -> NDArray[np.int8]:
+    """Return the fold of each example, (n,); -1 where it has no label.
+
+    Each label's examples are shuffled and dealt out one by one, going on where the last label
+    ended, so that labels and folds are as even as can be.
+
+    Raises:
+        UsageError: labels are real numbers, or a label has a single example, so that nothing would
+            be left to learn it from.
+    """
+    if not examples.classes:
+        raise UsageError("--label-noise needs labels that are classes; these are real numbers")
+    has = labelled(examples)
+    generator = np.random.default_rng((seed, folds))
+    order = generator.permutation(np.flatnonzero(has))
+    order = order[np.argsort(examples.labels[order], kind="stable")]
+    dealt = np.full(len(examples), -1, np.int8)
+    dealt[order] = np.arange(len(order)) % folds
+    counts = np.bincount(examples.labels[has], minlength=len(examples.classes))
+    lonely = [examples.classes[label] for label in np.flatnonzero(counts == 1)]
+    if lonely:
+        raise UsageError(
+            f"--label-noise: {len(lonely)} labels have a single example ({', '.join(lonely[:3])}), "
+            "which nothing is left to be learnt from; leave them out, or leave --label-noise out"
+        )
+    return dealt
+
+
+def estimate(out: Path, examples: Examples, how: Folds, told: Told) -> tuple[dict[str, Any], int]:
+    """Estimate wrong labels, and write `noise.parquet` and `noise.json`.
+
+    Returns:
+        What `noise.json` says, and how many labels are suspected.
+
+    Raises:
+        UsageError: it cannot be done on these examples.
+        ArithmeticError: the predictor diverged in a fold.
+    """
+    dealt = deal(examples, how.count, how.seed)
+    stores = []
+    for fold in range(how.count):
+        held = Subset(examples, np.flatnonzero(dealt == fold))
+        parts = Parts(out / FOLDER / f"fold-{fold}", len(held), rows_a_part(len(held), how.batch))
+        stores.append(parts)
+        if not parts.missing():
+            continue
+        known = Subset(examples, np.flatnonzero((dealt >= 0) & (dealt != fold)))
+        title = f"label noise, fold {fold + 1} of {how.count}"
+        predictor, network = trained(
+            how.predictor, known, parts.folder, seed=how.seed, overrides=how.overrides,
+            weights=how.weights, device=how.device, progress=told(f"{title}: training"),
+        )  # fmt: skip
+        if predictor.diverged:
+            raise ArithmeticError(f"{how.predictor}, fold {fold + 1}: {predictor.diverged}")
+        if network is None:
+            network = build(how.predictor, known, seed=how.seed, weights=how.weights)
+        _ask(predictor, network, held, parts, how, told(f"{title}: probabilities"))
+
+    def every() -> Iterator[Part]:
+        for parts in stores:
+            for path in parts.paths():
+                yield _read(path)
+
+    joint = confident_joint(every, len(examples.classes))
+    found = suspects(every, joint)
+    write_frame(out / NOISE_TABLE, _table(every(), found.index, found.suggested))
+    said = _said(joint, examples, how, len(found.index))
+    write_json(out / NOISE, said)
+    return said, len(found.index)
+
+
+def _ask(
+    predictor: Predictor,
+    network: Any,
+    held: Subset,
+    parts: Parts,
+    how: Folds,
+    progress: Callable[[int, int], None],
+) -> None:
+    """Write what a predictor says of the examples held out from it."""
+    load(predictor, network)
+    for number in parts.missing():
+        here = np.arange(parts.range(number).start, parts.range(number).stop)
+        probabilities = np.full((len(here), len(held.classes)), np.nan, np.float32)
+        done: Positions
+        asked = outputs_of(network, Subset(held, here), batch=how.batch, device=how.device)
+        for read, outputs in asked:
+            done = read.positions
+            if outputs is not None:
+                probabilities[done] = outputs.double().softmax(1).float().cpu().numpy()
+        frame = pl.DataFrame(
+            {
+                "index": held.positions[here],
+                "label": held.labels[here],
+                "probabilities": pl.Series(
+                    probabilities, dtype=pl.Array(pl.Float32, probabilities.shape[1])
+                ),
+            }
+        )
+        parts.write(number, frame)
+        progress(parts.done(), parts.n)
+
+
+def _read(path: Path) -> Part:
+    frame = pl.read_parquet(path)
+    return Part(
+        frame["index"].to_numpy(), frame["label"].to_numpy(), frame["probabilities"].to_numpy()
+    )
+
+
+def _table(parts: Iterable[Part], index: Positions, suggested: NDArray[np.int64]) -> pl.DataFrame:
+    """Return a row an example: of what is not suspected, the most probable label is suggested."""
+    frames = []
+    for part in parts:
+        p = part.probabilities.astype(np.float64)
+        rows = np.arange(len(p))
+        good = np.isfinite(p).all(axis=1)
+        best = np.where(good, np.where(good[:, None], p, 0).argmax(axis=1), part.labels)
+        at = np.searchsorted(index, part.index)
+        suspect = np.asarray(np.isin(part.index, index))
+        best[suspect] = suggested[at[suspect]]
+        frames.append(
+            pl.DataFrame(
+                {
+                    "index": part.index,
+                    "label": part.labels,
+                    "suggested": pl.Series(best).set(pl.Series(~good), None),
+                    "probability": pl.Series(p[rows, part.labels], nan_to_null=True),
+                    "suggested_probability": pl.Series(p[rows, best], nan_to_null=True),
+                    "suspect": suspect,
+                }
+            )
+        )
+    return pl.concat(frames).sort("index")
+
+
+def _said(joint: ConfidentJoint, examples: Examples, how: Folds, many: int) -> dict[str, Any]:
+    return {
+        "share": joint.share()._asdict(),
+        "suspects": many,
+        "of": int(joint.labelled.sum()),
+        "predictor": how.predictor,
+        "folds": how.count,
+        "classes": list(examples.classes),
+        "confident_joint": joint.counts.tolist(),
+        "calibrated": joint.calibrated().tolist(),
+        "thresholds": [t if np.isfinite(t) else None for t in joint.thresholds.tolist()],
+        "unlearned": joint.unlearned.tolist(),
+        "source": "confident learning: Northcutt, Jiang and Chuang 2021, JAIR 70",
+    }
