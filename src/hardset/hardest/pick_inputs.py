@@ -105,7 +105,8 @@ def gather(
         pool = Pool(read, read.dense(n), np.asarray(known.labels), tuple(known.classes))
     else:
         assert frame is not None
-        pool = Pool(read, read.dense(n), *_labels_of(frame, scores))
+        made, classes = _labels_of(frame, scores)
+        pool = Pool(read, read.dense(n), made, _all_classes(_manifest(scores), classes))
     if frame is not None and folder is not None:
         pool.manifest = _manifest(folder)
         if examples is not None:
@@ -220,6 +221,14 @@ def _labels_of(frame: pl.DataFrame, where: Path) -> tuple[NDArray[Any], tuple[st
         rows = frame.select("label", "class").unique().drop_nulls()
         names |= {label: name for label, name in rows.iter_rows() if label > NO_LABEL}
     return labels, tuple(names[number] for number in sorted(names))
+
+
+def _all_classes(manifest: dict[str, Any], found: tuple[str, ...]) -> tuple[str, ...]:
+    """Take the classes of the manifest, which has those of no example too."""
+    data = manifest.get("data")
+    said = data.get("classes") if isinstance(data, dict) else None
+    fits = isinstance(said, list) and len(said) >= len(found) > 0
+    return tuple(map(str, said)) if fits and said else found
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
