@@ -12,6 +12,7 @@ from hardset.errors import UsageError
 from hardset.hardest.learn_sets import (
     Chosen,
     held_out,
+    labelled_anew,
     matched,
     overlaps,
     read_picked,
@@ -136,6 +137,22 @@ def test_a_picked_folder_is_read_back(tmp_path):
     assert found.take(2, 0).tolist() == [1, 2, 3, 4]
     with pytest.raises(UsageError, match="has 2 examples a label: --k 3"):
         found.take(3, 0)
+
+
+def test_labels_put_right_in_a_review_are_right_in_the_whole_set(tmp_path):
+    train = words(0, 0, 0, 1, 1)
+    picked(tmp_path, [2, 1, 3, 4], [1, 0, 1, 1], choose="random")
+    frame = pl.read_parquet(tmp_path / "examples.parquet")
+    frame.with_columns(relabelled=pl.Series([True, False, False, False])).write_parquet(
+        tmp_path / "examples.parquet"
+    )
+    found = read_picked(tmp_path, train)
+    assert found.labels.tolist() == [0, 0, 1, 1, 1]
+    assert found.relabelled == 1
+    assert found.name != "random"  # it is one draw, and no other for each seed
+    renewed = labelled_anew(train, found.labels)
+    assert renewed.labels.tolist() == [0, 0, 1, 1, 1]
+    assert train.labels.tolist() == [0, 0, 0, 1, 1]
 
 
 def test_a_picked_folder_of_another_set_is_refused(tmp_path):

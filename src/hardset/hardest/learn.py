@@ -30,6 +30,7 @@ from hardset.hardest.learn_sets import (
     Way,
     held_out,
     labelled,
+    labelled_anew,
     matched,
     named,
     overlaps,
@@ -155,6 +156,8 @@ def learn(
     """
     began = time.monotonic()
     started = datetime.now(UTC)
+    if picked is not None and picked.labels is not None:
+        train = labelled_anew(train, picked.labels)
     given = [scores] if isinstance(scores, Scores) else list(scores)
     test, keep_out = _tested(train, test, hold_out, picked)
     if picked is not None:
@@ -219,6 +222,7 @@ def learn(
         test=test,
         read=read,
         scores=given,
+        picked=picked,
         settings=settings,
         networks=facts,
         sets=learn_report.told(sets, suspected),

@@ -15,7 +15,7 @@ import numpy as np
 
 import hardset
 from hardset.errors import UsageError
-from hardset.hardest.learn_sets import Flags, Read
+from hardset.hardest.learn_sets import Flags, Given, Read
 from hardset.hardest.trial_files import pretty, write_whole
 from hardset.hardest.trials import Training
 from hardset.lowresource.examples import Examples, Positions
@@ -58,6 +58,7 @@ def manifest(
     test: Examples,
     read: Read,
     scores: Sequence[Scores],
+    picked: Given | None,
     settings: Mapping[str, Any],
     networks: Sequence[Mapping[str, Any]],
     sets: Sequence[Mapping[str, Any]],
@@ -88,6 +89,7 @@ def manifest(
             "unreadable": read.unreadable,
             "unlabelled": read.unlabelled,
         },
+        "picked": {"choose": picked.name, "k": picked.k} if picked else None,
         "scores": [{"name": one.name, "problems": one.problems.told()} for one in scores],
         "sets": list(sets),
         "learners": [dict(one) for one in networks],
@@ -103,7 +105,7 @@ def manifest(
         "threads": training.threads,
         "jobs": jobs,
         "overlap": list(overlap),
-        "notices": _notices(asked, share, scores, read, overlap, departures, of_trials),
+        "notices": _notices(asked, share, scores, picked, read, overlap, departures, of_trials),
         "started": started.isoformat(timespec="seconds"),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 1),
@@ -157,6 +159,7 @@ def _notices(
     asked: Asked,
     share: float | None,
     scores: Sequence[Scores],
+    picked: Given | None,
     read: Read,
     overlap: Sequence[Mapping[str, Any]],
     departures: Sequence[str],
@@ -179,6 +182,11 @@ def _notices(
             + (" (of its draws, the most)." if one["set"] == "random" else ".")
         )
     said += [f"Scores, {one.name}: {text}." for one in scores for text in one.problems.told()]
+    if picked and picked.relabelled:
+        said.append(
+            f"{picked.relabelled:,} labels of the picked examples were put right in a review, and "
+            "are so in every set."
+        )
     if read.unreadable or read.unlabelled:
         said.append(
             f"Of the test set {read.unreadable:,} examples cannot be read and {read.unlabelled:,} "

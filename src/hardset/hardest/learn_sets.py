@@ -85,12 +85,26 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Given:
-    """A set that was picked before, of one k; `name` is how it was: `hardest`, ..."""
+    """A set that was picked before, of one k.
+
+    Attributes:
+        name: how it was picked: `hardest`, ...
+        positions: in the training set.
+        k: examples a label.
+        labels: (n,) of the whole training set, where some were put right in a review.
+        relabelled: how many were.
+    """
 
     name: str
     positions: Positions
     k: int
-    drawn: bool = False
+    labels: NDArray[Any] | None = None
+    relabelled: int = 0
+
+    @property
+    def drawn(self) -> bool:
+        """Whether it is another set for each seed: it is one."""
+        return False
 
     def take(self, k: int, seed: int) -> Positions:
         """Give the positions in the training set."""
@@ -111,25 +125,42 @@ def read_picked(folder: Path, train: Examples) -> Given:
     if not file.is_file():
         raise UsageError(f"{folder} is no set that `hardset pick` left: it has no {PICKED}")
     try:
-        frame = pl.read_parquet(file, columns=["index", "id", "label"])
+        frame = pl.read_parquet(file)
+        positions, names, given = (frame[one].to_numpy() for one in ("index", "id", "label"))
         manifest = msgspec.json.decode((file.parent / MANIFEST).read_bytes(), type=dict[str, Any])
         k, how = int(manifest["k"]), str(manifest["choose"])
     except (pl.exceptions.PolarsError, OSError, msgspec.DecodeError, KeyError, ValueError) as error:
         raise UsageError(
             f"{folder} is not as `hardset pick` leaves it: {str(error).partition(chr(10))[0]}"
         ) from error
-    positions = frame["index"].to_numpy()
+    changed = np.zeros(len(frame), bool)
+    if "relabelled" in frame.columns:
+        changed = frame["relabelled"].to_numpy().astype(bool)
     wrong = (positions < 0) | (positions >= len(train))
     if not wrong.any():
-        ids = [train.id(int(position)) for position in positions]
-        wrong = np.array([one != other for one, other in zip(ids, frame["id"], strict=True)])
-        wrong |= train.labels[positions] != frame["label"].to_numpy()
+        own = np.array([train.id(int(position)) for position in positions], dtype=object)
+        wrong = (own != names) | ((train.labels[positions] != given) & ~changed)
     if wrong.any():
         raise UsageError(
             f"{folder} was picked from another set: {int(wrong.sum()):,} of its {len(frame):,} "
-            f"examples, like {frame['id'][int(np.argmax(wrong))]!r}, are not at their place in it"
+            f"examples, like {names[int(np.argmax(wrong))]!r}, are not at their place in it"
         )
-    return Given(how, positions.astype(np.int64), k)
+    labels = train.labels.copy()
+    labels[positions] = given
+    return Given(
+        how if how != RANDOM else "one random draw",
+        positions.astype(np.int64),
+        k,
+        labels if changed.any() else None,
+        int(changed.sum()),
+    )
+
+
+def labelled_anew(examples: Examples, labels: NDArray[Any]) -> Examples:
+    """Give the same examples with other labels, (n,), of the same classes."""
+    renewed = Subset(examples, np.arange(len(examples)))
+    renewed.labels = labels
+    return renewed
 
 
 def labelled(examples: Examples) -> Flags:
@@ -224,7 +255,7 @@ def matched(test: Examples, train: Examples) -> Examples:
         )
     numbers = np.array([*map(train.classes.index, test.classes), NO_LABEL], dtype=np.int64)
     renumbered = Subset(test, np.arange(len(test)))
-    renumbered.labels = numbers[test.labels]  # NO_LABEL is -1, the last
+    renumbered.labels = numbers[test.labels]  # NO_LABEL is -1, the last of them
     renumbered.classes = train.classes
     return renumbered
 
