@@ -170,7 +170,7 @@ def test_strangers_words_are_escaped_seen_and_cut(tmp_path):
         tmp_path, n=40, classes=2, names=[HOSTILE, "b" * 3000],
         ids=[f"{HOSTILE}{i}" + "y" * 500 for i in range(40)],
         states=["unreadable"] + ["scored"] * 39,
-        manifest=made.difficulty_manifest(notices=[HOSTILE], fallbacks=[HOSTILE]),
+        manifest=made.difficulty_manifest(notices=[HOSTILE], fallbacks={HOSTILE: [HOSTILE]}),
     )  # fmt: skip
     found = [
         Specimen(index=one.index, id=one.id, label=one.label, rank=one.rank, end=one.end,
@@ -226,3 +226,30 @@ def test_the_terminal_says_the_same_within_eighty_columns(out):
     assert "3 of 600 examples have no score" in text
     assert re.search(r"gradient norm +families +-0\.20 +6\.0 % +2", text)
     assert "estimated 6.7 % (95 % interval 4.7 to 8.7); 40 of 600" in " ".join(text.split())
+
+
+def test_predictors_have_their_accuracies_and_recipes(out):
+    said = words(render(out))  # 2.5 + 3.5 = 6 seconds
+    assert "ffn conv 0, 1 93.1, 94.2 % 6.0 62,006 optimiser adam, lr 0.001, batch 256" in said
+    assert "Gradient norms: ffn: attention.bias goes by torch.func" in said
+
+
+def test_predictors_that_failed_are_said_first_and_once(tmp_path):
+    failed = [{"predictor": "vit-b16", "seed": 1, "reason": "the loss is not finite"}]
+    manifest = made.difficulty_manifest(
+        failed=failed, notices=["vit-b16, seed 1 failed: the loss is not finite", "Two notes."]
+    )
+    out = made.difficulty_folder(tmp_path, manifest=manifest)
+    page = render(out)
+    assert "1 predictor has failed, and is in no rank." in words(page)
+    assert page.partition('class="manifest"')[0].count("the loss is not finite") == 1
+    assert "Two notes." in page
+    assert "1 FAILED, in no rank:" in printed(lowresource_tables.difficulty(out))
+
+
+def test_why_an_example_has_no_score_is_read_from_the_parts(tmp_path):
+    out = made.difficulty_folder(tmp_path, n=4, classes=2, states=["unreadable", *["scored"] * 3])
+    part = tmp_path / "scores" / "ffn" / "seed-0" / "part-00000.parquet"
+    part.parent.mkdir(parents=True)
+    pl.DataFrame({"index": [0, 1, 2, 3], "reason": ["cut off", "", "", ""]}).write_parquet(part)
+    assert "train/00000.png: unreadable (cut off)" in words(render(out))

@@ -17,8 +17,9 @@ from markupsafe import Markup
 
 from hardset.lowresource.difficulty import SCORES
 from hardset.reports import html, rankings
-from hardset.reports.facts import facts, last_part, told
+from hardset.reports.facts import facts, last_part
 from hardset.reports.numbers import magnitude
+from hardset.reports.scorers import failures, fallbacks, notices, predictors
 from hardset.reports.specimens import (
     SCORED,
     Label,
@@ -42,7 +43,18 @@ __all__ = ["Specimen", "chosen", "render", "states", "with_contents", "write_dif
 STATES = (SCORED, "unreadable", "no label", "not finite")
 _UNSCORED = 20  # that are named
 _WORDS = (600, 200)  # characters of a text, at either end
-_APART = ("predictors", "scores", "counts", "states", "fallbacks", "seconds")
+_APART = (
+    "predictors",
+    "scores",
+    "counts",
+    "fallbacks",
+    "seconds",
+    "failed",
+    "label_noise",
+    "asked",
+    "state",
+    "mode",
+)
 
 
 @dataclass(frozen=True)
@@ -96,13 +108,14 @@ def render(out: Path, specimens: Sequence[Specimen] = ()) -> str:
         states=_stacked(counts),
         total=sum(counts.values()),
         not_scored=not_scored(counts),
-        unscored=_unscored(frame, counts),
-        notices=[str(one) for one in manifest.get("notices") or ()],
+        unscored=_unscored(out, frame, counts),
+        failed=failures(manifest),
+        notices=notices(manifest),
         scores=[(name, SCORES.get(name)) for name in scores],
         mode=mode(manifest),
         predictors=predictors(manifest),
         fallbacks=fallbacks(manifest),
-        seconds=told(manifest["seconds"]) if manifest.get("seconds") else "",
+        seconds=_seconds(manifest),
         belongs=rankings.belongs_to_the_scorer(stability, scores[0]) if scores else "",
         share=f"{100 * float(stability.get('share') or 0.1):g} %",
         matrices=rankings.matrices(stability),
@@ -171,16 +184,47 @@ def not_scored(counts: Mapping[str, int]) -> str:
     return f"{without:,} of {total:,} {many} no score: {why}."
 
 
-def _unscored(frame: pl.LazyFrame, counts: Mapping[str, int]) -> tuple[list[tuple[str, str]], int]:
-    """Name the first examples that have no score, and count the others."""
+def _unscored(
+    out: Path, frame: pl.LazyFrame, counts: Mapping[str, int]
+) -> tuple[list[tuple[str, str]], int]:
+    """Name the first examples that have no score, each with why, and count the others."""
     import polars as pl
 
     many = sum(counts.values()) - counts.get(SCORED, 0)
     if not many:
         return [], 0
-    rows = frame.filter(pl.col("state") != SCORED).select("id", "state").head(_UNSCORED).collect()
-    named_ = [(cut(str(id_)), str(state)) for id_, state in rows.iter_rows()]
+    rows = (
+        frame.filter(pl.col("state") != SCORED)
+        .select("index", "id", "state")
+        .head(_UNSCORED)
+        .collect()
+    )
+    why = _reasons(out, rows["index"].to_list())
+    named_ = [
+        (cut(str(id_)), f"{state} ({cut(why[i], 120)})" if why.get(i) else str(state))
+        for i, id_, state in rows.iter_rows()
+    ]
     return named_, many - len(named_)
+
+
+def _reasons(out: Path, indices: Sequence[int]) -> dict[int, str]:
+    """Give the reasons that the parts have for examples without a score."""
+    import polars as pl
+
+    parts = sorted((out / "scores").glob("*/seed-*/part-*.parquet"))
+    if not parts:
+        return {}
+    wanted = pl.col("index").is_in(indices) & (pl.col("reason") != "")
+    rows = pl.concat(
+        [pl.scan_parquet(part, glob=False).select("index", "reason").filter(wanted)
+         for part in parts]
+    ).unique("index", keep="first", maintain_order=True)  # fmt: skip
+    return dict(rows.collect().rows())
+
+
+def _seconds(manifest: Mapping[str, Any]) -> str:
+    seconds = manifest.get("seconds")
+    return f"{seconds:,.1f}" if isinstance(seconds, (int, float)) else ""
 
 
 def mode(manifest: Mapping[str, Any]) -> str:
@@ -190,40 +234,6 @@ def mode(manifest: Mapping[str, Any]) -> str:
         "eval": "evaluation mode: no dropout, batch normalisation by its running statistics",
         "paper": "the paper's mode: training mode, one example at a time",
     }.get(given, given)
-
-
-def predictors(manifest: Mapping[str, Any]) -> list[tuple[str, str, str, str, str]]:
-    """Give name, family, seeds, recipe and facts of each predictor."""
-    made = []
-    for one in manifest.get("predictors") or ():
-        if not isinstance(one, Mapping):
-            made.append((str(one), "", "", "", ""))
-            continue
-        rest = {
-            name: value
-            for name, value in one.items()
-            if name not in ("name", "family", "seeds", "recipe", "facts")
-        }
-        more = "; ".join(said for said in (told(one.get("facts") or ""), told(rest)) if said)
-        seeds = one.get("seeds")
-        made.append(
-            (
-                str(one.get("name", "")),
-                str(one.get("family", "")),
-                told(seeds) if seeds is not None else "",
-                told(one.get("recipe") or ""),
-                more,
-            )
-        )
-    return made
-
-
-def fallbacks(manifest: Mapping[str, Any]) -> list[str]:
-    """Give what the gradient norms said of layers that have no quick way."""
-    given = manifest.get("fallbacks") or ()
-    if isinstance(given, Mapping):
-        return [f"{name}: {told(said)}" for name, said in given.items() if said]
-    return [told(one) for one in given]
 
 
 def _rank(label: Label) -> str:

@@ -169,7 +169,9 @@ def difficulty(out: Path, encoding: str = "utf-8") -> Iterator[RenderableType]:
     """
     import polars as pl
 
-    from hardset.reports.difficulties import fallbacks, mode, not_scored, read_json, states
+    from hardset.reports.difficulties import mode, not_scored, read_json, states
+    from hardset.reports.scorers import failures as failed_predictors
+    from hardset.reports.scorers import fallbacks
     from hardset.reports.specimens import labels, scores_in, telling
     from hardset.reports.suspected import noise_of
 
@@ -178,6 +180,13 @@ def difficulty(out: Path, encoding: str = "utf-8") -> Iterator[RenderableType]:
     counts, scores = states(frame), scores_in(frame)
     total = sum(counts.values())
     said = not_scored(counts)
+    many, why, hidden = failed_predictors(manifest)
+    if many:
+        yield _plain(f"{many:,} FAILED, in no rank:", encoding)
+        for one in why:
+            yield _plain(f"  {one}", encoding)
+        if hidden:
+            yield _plain(f"  and {hidden:,} more, in manifest.json", encoding)
     yield _plain(said or f"All {total:,} examples are scored.", encoding)
     if mode(manifest):
         yield _plain(f"Scored in {mode(manifest)}.", encoding)

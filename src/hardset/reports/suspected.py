@@ -41,6 +41,7 @@ class Noise:
         joint: given label down, estimated true label across: examples, calibrated or counted.
         confused: given, estimated true, examples: the pairs of labels with the most.
         confused_left: how many more pairs there are.
+        how: by which network; empty where that is not said.
     """
 
     share: str
@@ -52,6 +53,7 @@ class Noise:
     joint: Sequence[Sequence[tuple[str, str]]]
     confused: Sequence[tuple[str, str, str]]
     confused_left: int
+    how: str
 
 
 def noise_of(out: Path, said: Mapping[str, Any], classes: Mapping[int, str]) -> Noise | None:
@@ -103,7 +105,20 @@ def noise_of(out: Path, said: Mapping[str, Any], classes: Mapping[int, str]) -> 
         else (),
         confused=[(given, true, _count(n)) for given, true, n in pairs[:MOST_CONFUSED]],
         confused_left=max(0, len(pairs) - MOST_CONFUSED),
+        how=_how(said, names),
     )
+
+
+def _how(said: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Say by which network, and of which labels nothing was learnt."""
+    parts = []
+    if said.get("predictor"):
+        parts.append(f"{said['predictor']}, {said.get('folds', '?')} folds")
+    if unlearned := said.get("unlearned"):
+        some = ", ".join(names[i] for i in unlearned[:5] if i < len(names))
+        more = f" and {len(unlearned) - 5:,} more" if unlearned[5:] else ""
+        parts.append(f"not one example of {some}{more} was told with confidence")
+    return "; ".join(parts)
 
 
 def _estimate(said: Mapping[str, Any]) -> Mapping[str, Any]:
