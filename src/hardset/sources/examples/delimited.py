@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ NAME = "csv"
 NEEDS = "a .csv, .tsv, .jsonl or .json file, or a folder of them, with a header or named fields"
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 _JSON = (".jsonl", ".ndjson", ".json")
+_LOOKED_AT = 100  # rows of JSON, for the names of their fields
 
 
 def recognise(place: str) -> bool:
@@ -111,12 +113,10 @@ def _tables(folder: Path) -> tuple[str, ...]:
 def _header(path: Path) -> list[str]:
     if path.suffix.lower() in _JSON:
         names: dict[str, None] = {}
-        for number, row in enumerate(read_rows(path)):
-            names.update(dict.fromkeys(row.fields))
-            if number == 100:
-                break
+        for _, fields, _ in islice(_objects(path), _LOOKED_AT):
+            names.update(dict.fromkeys(fields))
         if not names:
-            raise UsageError(f"{path} is empty: it has no rows")
+            raise UsageError(f"{path} has no rows with named fields")
         return list(names)
     return next(iter(_cells(path)))[1]
 
@@ -143,9 +143,15 @@ def _rows(path: Path, wanted: Sequence[str]) -> Iterator[Line | None]:
 
 
 def _json_rows(path: Path, content: Sequence[str], label: str) -> Iterator[Line]:
+    for number, fields, wrong in _objects(path):
+        yield Line(number, [fields.get(name) for name in content], fields.get(label), wrong)
+
+
+def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any], str]]:
+    """Yield each object's line, its fields, and what is wrong with it."""
     if path.suffix.lower() == ".json":
         for number, row in enumerate(read_rows(path), 1):
-            yield Line(number, [row.fields.get(name) for name in content], row.fields.get(label))
+            yield number, row.fields, ""
         return
     decode = msgspec.json.Decoder(dict[str, Any]).decode
     with path.open("rb") as file:
@@ -154,16 +160,11 @@ def _json_rows(path: Path, content: Sequence[str], label: str) -> Iterator[Line]
             if not text.strip():
                 continue
             try:
-                fields = decode(text)
-            except UnicodeDecodeError as error:
-                yield Line(number, (), None, f"is not UTF-8 text ({error.reason})")
-                continue
-            except (msgspec.MsgspecError, RecursionError) as error:
-                if "utf-8" in str(error).lower():
-                    yield Line(number, (), None, "is not UTF-8 text")
-                    continue
-                raise UsageError(f"{path}, line {number} is not a JSON object: {error}") from error
-            yield Line(number, [fields.get(name) for name in content], fields.get(label))
+                yield number, decode(text), ""
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+                if "utf-8" not in str(error).lower():
+                    raise UsageError(f"{path}, line {number}: no JSON object: {error}") from error
+                yield number, {}, "is not UTF-8 text"
 
 
 def _cells(path: Path) -> Iterator[tuple[int, list[str], int]]:

@@ -53,8 +53,11 @@ def read(plays: Path) -> tuple[list[Speech], str]:
 
 def _speeches(play: str, kind: str, name: str) -> list[Speech]:
     found = []
+    line, counted = 1, 0
     for match in _SPEECH.finditer(play):
+        line += play.count("\n", counted, match.start())
+        counted = match.start()
         text = " ".join(_DIRECTION.sub("", match[2]).split())
         if len(text.split()) >= WORDS:
-            found.append(Speech(text, kind, name, play.count("\n", 0, match.start()) + 1))
+            found.append(Speech(text, kind, name, line))
     return found
