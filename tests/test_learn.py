@@ -10,7 +10,7 @@ import pytest
 from hardset.errors import UsageError
 from hardset.hardest.learn import learn
 from hardset.hardest.learn_sets import Given
-from hardset.lowresource.examples import Held
+from hardset.lowresource.examples import Held, Subset
 from hardset.lowresource.score_files import Problems, Scores
 
 pytestmark = pytest.mark.torch
@@ -195,6 +195,24 @@ def test_processes_give_the_same_figures(plain, tmp_path):
     alone = learn(**plain)
     together = learn(**{**plain, "out": tmp_path / "together"}, jobs=2)
     assert together.metrics == alone.metrics
+
+
+def test_digits_end_to_end(tmp_path):
+    pytest.importorskip("sklearn")
+    from hardset.sources.examples.opening import open_examples
+
+    train = open_examples("digits")
+    test = Subset(open_examples("digits", split="test"), np.arange(200))
+    ink = scored([content.sum() for content in train.fetch(np.arange(len(train)))])
+    done = learn(
+        train, test, out=tmp_path, scores=ink, learners=["mlp", "ffn"], ks=[8], seeds=2, epochs=5,
+    )  # fmt: skip
+    assert done.failed == []
+    assert [row["n"] for row in done.metrics["gaps"]] == [2, 2]
+    assert done.metrics["n_test"] == 200
+    mlp = {row["set"]: row for row in done.metrics["summary"] if row["learner"] == "mlp"}
+    assert mlp["random"]["worst"] > 0.6  # of ten digits, from eight pictures of each
+    assert mlp["hardest"]["mean"] < mlp["random"]["mean"]  # those with most ink are odd ones
 
 
 def test_pictures_with_augmentation(tmp_path):
