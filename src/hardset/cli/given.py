@@ -93,6 +93,16 @@ def prices(text: str | None, flag: str = "--price") -> tuple[float, float] | Non
     return price_in, price_out
 
 
+def need_extra(module: str, extra: str) -> None:
+    """Refuse to begin where an extra of hardset's is not installed."""
+    from importlib.util import find_spec
+
+    if find_spec(module) is None:
+        raise UsageError(
+            f"this needs {module}, which is not installed: pip install 'hardset[{extra}]'"
+        )
+
+
 @runtime_checkable
 class Checked(Protocol):
     """A model that can tell before it is asked that it cannot be: its key is missing."""

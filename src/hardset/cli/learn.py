@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
+from hardset.cli.given import need_extra
 from hardset.cli.status import FAILED_ROWS, INTERRUPTED, resume_command
 from hardset.errors import UsageError
 from hardset.streams import nobody_listening, tell
@@ -17,6 +18,7 @@ _DATA = Group("Training and test set", sort_key=1)
 _SETS = Group("What is learned from", sort_key=2)
 _LEARNERS = Group("Who learns, and how", sort_key=3)
 _PACE = Group("Pace, and what is left", sort_key=4)
+_LEARNER = {"image": "ffn", "text": "bag-of-words", "tensor": "mlp"}
 K = 500  # the paper's
 
 Name = Literal["loss", "gradient-norm", "el2n", "grand", "aum", "forgetting", "confidence",
@@ -110,7 +112,8 @@ def learn(
         Also learn from sets chosen without the labels that `difficulty --label-noise` suspects.
     learner
         ffn, mlp, vgg16, resnet18, ..., timm/NAME, hf/NAME, a folder of transformers, or your
-        `module:function`; several times for several. Of texts, bert if not given; else ffn.
+        `module:function`; several times for several. If not given: ffn for pictures, bag-of-words
+        for texts, mlp for arrays.
     seeds
         How many.
     augment
@@ -135,6 +138,7 @@ def learn(
     out
         The folder for everything that is left, and to go on from.
     """
+    need_extra("torch", "torch")
     from hardset.hardest.learn import learn as walk
     from hardset.hardest.learn_sets import NOISE, read_picked, suspects
     from hardset.lowresource.score_files import read_scores
@@ -149,7 +153,7 @@ def learn(
     training = opened(train)
     testing = None if test is None else opened(test, split="test", classes=training.classes)
     settings: dict[str, Any] = {
-        "learners": learner or ["bert" if training.kind == "text" else "ffn"],
+        "learners": learner or [_LEARNER[training.kind]],
         "ks": k or ([] if picked else [K]), "augments": augment or ["none"],
         "choose": choose or ["hardest"], "seeds": seeds, "hold_out": hold_out, "epochs": epochs,
         "batch": batch, "lr": lr, "weights": weights, "size": size, "device": device,
