@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _READ = 256  # examples fetched at once
-_PART = 64 * 2**20  # bytes of content held
+_PART = 16 * 2**20  # bytes of content held
 
 
 def write_examples(
