@@ -53,8 +53,8 @@ def must_be_same(out: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -
         return
     said = "; ".join(_told(key, before.get(key), now.get(key)) for key in differing)
     raise UsageError(
-        f"{out} holds another scoring: {said}. Give the same as before to go on with it, or another "
-        "--out"
+        f"{out} holds another scoring: {said}. Give the same as before to go on with it, or "
+        "another --out"
     )
 
 

@@ -168,9 +168,9 @@ def _table(parts: Iterable[Part], index: Positions, suggested: NDArray[np.int64]
         rows = np.arange(len(p))
         good = np.isfinite(p).all(axis=1)
         best = np.where(good, np.where(good[:, None], p, 0).argmax(axis=1), part.labels)
-        at = np.searchsorted(index, part.index)
-        suspect = np.asarray(np.isin(part.index, index))
-        best[suspect] = suggested[at[suspect]]
+        place = np.searchsorted(index, part.index)
+        suspect = np.isin(part.index, index)
+        best = np.where(suspect, np.append(suggested, 0)[place], best)
         frames.append(
             pl.DataFrame(
                 {

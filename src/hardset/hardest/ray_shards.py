@@ -32,7 +32,7 @@ UNSEEN = "the data are not there as the driver sees them"
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_USAGE_STATS_PROMPT_ENABLED": "0",
-    "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
+    "RAY_DATA_LOG_LEVEL": "ERROR",
     "RAY_BACKEND_LOG_LEVEL": "fatal",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # what the next version does; it warns otherwise
 }
@@ -59,13 +59,14 @@ def cluster(address: str, data: Data, *, device: str, threads: int | None) -> It
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
     import ray
+    import ray.data
     import torch
 
     threads = threads or torch.get_num_threads()
     joined = ray.is_initialized()
     said = "" if joined else _join(address)
     try:
-        quiet()
+        ray.data.DataContext.get_current().enable_progress_bars = False
         yield Workers.of(data.absolute(), said, threads, device)
     except ClusterError as error:
         raise UsageError(f"--ray {address}: {error}") from error
@@ -90,16 +91,6 @@ def _join(address: str) -> str:
     return f"joined the Ray cluster {ray.get_runtime_context().gcs_address}"
 
 
-def quiet() -> None:
-    """Keep Ray Data's own logs and bars off the terminal."""
-    import ray
-
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
-    context = ray.data.DataContext.get_current()
-    context.enable_progress_bars = False
-    context.print_on_execution_start = False
-
-
 @dataclass(frozen=True)
 class Workers:
     """A pool of workers.
@@ -114,14 +105,14 @@ class Workers:
     data: Data
     said: str
     count: int
-    needs: dict[str, float]
+    needs: dict[str, Any]
 
     @classmethod
     def of(cls, data: Data, said: str, threads: int, device: str) -> Workers:
         """See that the cluster has room for workers."""
         import ray
 
-        there = ray.cluster_resources()
+        there = ray.cluster_resources()  # type: ignore[no-untyped-call]
         cuda = device.startswith("cuda")
         have, need, what = (
             (there.get("GPU", 0), 1, "GPU") if cuda else (there.get("CPU", 0), threads, "CPU")
@@ -129,7 +120,7 @@ class Workers:
         count = int(have // need)
         if not count:
             raise ClusterError(f"a worker takes {need} {what}, and the cluster has {have:g}")
-        needs: dict[str, float] = {"num_gpus": 1} if cuda else {"num_cpus": threads}
+        needs = {"num_gpus": 1} if cuda else {"num_cpus": threads}
         return cls(data, said or "on the Ray cluster joined before", count, needs)
 
     def score(
@@ -153,9 +144,7 @@ class Workers:
             Worker,
             fn_constructor_args=([task],),  # in a list, so that a worker fetches it only once
             batch_size=1,
-            concurrency=(1, min(self.count, len(numbers))),
-            max_restarts=-1,
-            max_task_retries=-1,
+            compute=ray.data.ActorPoolStrategy(min_size=1, max_size=min(self.count, len(numbers))),
             **self.needs,
         )
         try:
@@ -186,7 +175,7 @@ class Workers:
             node["NodeManagerAddress"]: look.options(
                 scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
             ).remote(self.data, os.getcwd(), wanted)
-            for node in ray.nodes()
+            for node in ray.nodes()  # type: ignore[no-untyped-call]
             if node["Alive"] and node["NodeID"] != here
         }
         for machine, answer in asked.items():
@@ -230,12 +219,11 @@ class Worker:
         import ray
 
         given: _Task = ray.get(task[0])
-        if wrong := look_at(given.data, given.folder, given.wanted):
-            raise ClusterError(wrong)
+        examples = opened(given.data, given.folder, given.wanted)
         # What lies in the object store is shared and read-only.
         score = {**given.score, "network": copy.deepcopy(given.score["network"])}
         self.parts = given.parts
-        self.score = ScorePass(examples=given.data.open(), **score)
+        self.score = ScorePass(examples=examples, **score)
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         """Return the table of each part asked for, as Arrow bytes, so that no type changes."""
@@ -252,17 +240,32 @@ class Worker:
         }
 
 
-def look_at(data: Data, folder: str, wanted: dict[str, Any]) -> str:
-    """Open the data where this runs; say what is wrong with them, or nothing."""
+def opened(data: Data, folder: str, wanted: dict[str, Any]) -> Examples:
+    """Open the data where this runs.
+
+    Raises:
+        ClusterError: they cannot be opened, or are not those that are wanted.
+    """
     if os.path.isdir(folder) and folder not in sys.path:
         os.chdir(folder)
         sys.path.append(folder)
     try:
-        found = of_data(data.open())
+        examples = data.open()
     except (UsageError, OSError, ImportError) as error:
-        return f"{UNSEEN} ({error})"
-    differing = [name for name in wanted if found.get(name) != wanted[name]]
-    return f"{UNSEEN}: they differ in {', '.join(differing)}" if differing else ""
+        raise ClusterError(f"{UNSEEN} ({error})") from error
+    found = of_data(examples)
+    if differing := [name for name in wanted if found.get(name) != wanted[name]]:
+        raise ClusterError(f"{UNSEEN}: they differ in {', '.join(differing)}")
+    return examples
+
+
+def look_at(data: Data, folder: str, wanted: dict[str, Any]) -> str:
+    """Say why the data cannot be had where this runs; nothing where they can."""
+    try:
+        opened(data, folder, wanted)
+    except ClusterError as error:
+        return str(error)
+    return ""
 
 
 def _short(error: BaseException) -> str:
