@@ -79,7 +79,7 @@ class Rows:
         # Which row of (batch * T) each position's gradient is added to: one for each distinct id.
         row = (new.cumsum(1) - 1) + torch.arange(batch, device=ids.device)[:, None] * t
         at = torch.empty_like(row).scatter_(1, order, row)
-        sums = torch.zeros_like(self.g).view(batch * t, -1)
+        sums = self.g.new_zeros(batch * t, self.g.shape[-1])
         sums.index_add_(0, at.view(-1), self.g.reshape(batch * t, -1))
         return _squares(sums.view(batch, t, -1))
 
