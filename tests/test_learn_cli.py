@@ -109,7 +109,11 @@ def test_suspects_dropped_are_a_set_beside(data):
         folder / "difficulty.parquet"
     )
     suspect = [i >= 58 for i in range(60)]
-    pl.DataFrame({"index": range(60), "suspect": suspect}).write_parquet(folder / "noise.parquet")
+    noise = {"suspect": suspect, "suggested": 0, "probability": 0.5, "suggested_probability": 0.5}
+    pl.DataFrame({"index": range(60), "label": [0, 1] * 30}).with_columns(**{
+        name: pl.Series(value) if isinstance(value, list) else pl.lit(value)
+        for name, value in noise.items()
+    }).write_parquet(folder / "noise.parquet")  # fmt: skip
     assert small(scores=Path("difficulty"), drop_suspects=True) == 0
     found = json.loads((data / "learned/metrics.json").read_bytes())
     assert found["sets"] == ["hardest", "hardest, suspects dropped", "random"]

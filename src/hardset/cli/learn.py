@@ -140,8 +140,8 @@ def learn(
     """
     need_extra("torch", "torch")
     from hardset.hardest.learn import learn as walk
-    from hardset.hardest.learn_sets import NOISE, read_picked, suspects
-    from hardset.lowresource.score_files import read_scores
+    from hardset.hardest.learn_sets import read_picked
+    from hardset.hardest.pick_inputs import gather
     from hardset.reports import lowresource_tables
     from hardset.reports.folder import REPORT
     from hardset.reports.progress import bar
@@ -164,11 +164,12 @@ def learn(
         settings["picked"] = read_picked(picked, training)
     if scores is not None:
         names: list[str | None] = [name.replace("-", "_") for name in score or []]
-        settings["scores"] = [
-            read_scores(scores, duplicates, score=name, n=len(training)) for name in names or [None]
+        pools = [
+            gather(scores, examples=training, labels=None, score=name, duplicates=duplicates)
+            for name in names or [None]
         ]
-        if drop_suspects or (scores / NOISE).is_file():
-            settings["suspected"] = suspects(scores, len(training))
+        settings["scores"] = [pool.scores for pool in pools]
+        settings["suspected"] = None if pools[0].noise is None else pools[0].noise.suspect
     try:
         with bar("learning") as shown:
             done = walk(training, testing, out=out, progress=shown, **settings)

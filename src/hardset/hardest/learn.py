@@ -162,6 +162,11 @@ def learn(
     test, keep_out = _tested(train, test, hold_out, picked)
     if picked is not None:
         ks = ks or (picked.k,)
+    if drop_suspects and suspected is None:
+        raise UsageError(
+            "nothing says which labels are suspected, so --drop-suspects drops none: make it with "
+            "`hardset difficulty --label-noise`, and give its folder as --scores"
+        )
     ways = _ways(train, given, picked, choose, keep_out, suspected if drop_suspects else None)
     asked = Asked(
         learners=tuple(dict.fromkeys(learners)),

@@ -27,7 +27,7 @@ from hardset.reports.folder import MANIFEST
 
 Flags = NDArray[np.bool_]
 DROPPED = "suspects dropped"
-PICKED, NOISE = "examples.parquet", "noise.parquet"
+PICKED = "examples.parquet"
 _HELD_OUT = 2  # a stream of the hash, beside those of picking
 _READ = 1024
 
@@ -202,36 +202,6 @@ def held_out(examples: Examples, share: float, seed: int = 0) -> Flags:
             )
         chosen[members[np.argsort(by_chance[members], kind="stable")[:many]]] = True
     return chosen
-
-
-def suspects(place: Path, n: int) -> Flags:
-    """Read which examples' labels are suspected, (n,), as `hardset difficulty --label-noise` says.
-
-    Args:
-        place: the folder that it left, or its `noise.parquet`.
-        n: how many examples the training set has.
-
-    Raises:
-        UsageError: there is no such file, or it is of another set.
-    """
-    import polars as pl
-
-    file = place / NOISE if place.is_dir() else place
-    if file.name != NOISE or not file.is_file():
-        raise UsageError(
-            f"{place} says of no label that it is suspected: make it with "
-            "`hardset difficulty --label-noise`, and give its folder as --scores"
-        )
-    try:
-        frame = pl.read_parquet(file, columns=["index", "suspect"])
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise UsageError(f"{file} is damaged: {str(error).partition(chr(10))[0]}") from error
-    index = frame.filter(frame["suspect"])["index"].to_numpy()
-    if len(index) and index.max() >= n:
-        raise UsageError(f"{file} is of another set: it has the index {index.max():,}, of {n:,}")
-    flags = np.zeros(n, bool)
-    flags[index] = True
-    return flags
 
 
 def matched(test: Examples, train: Examples) -> Examples:
