@@ -310,6 +310,20 @@ def test_decisions_are_not_lost(scored, tmp_path):
     assert sheet(path)[0]["decision"] == "keep"
 
 
+def test_suspected_pictures_are_beside_the_sheet(scored, tmp_path):
+    (scored / "manifest.json").unlink()
+    pixels = np.random.default_rng(0).integers(0, 256, (12, 4, 5, 3), dtype=np.uint8)
+    pictures = Held(pixels, np.asarray(LABELS), ("cat", "dog"))
+    out = tmp_path / "p"
+    pick_set(scored, out=out, k=2, data=pictures, label_noise="review")
+    (line,) = sheet(out / "review.csv")
+    assert line["picture"] == "review-files/10.png"
+    assert np.array_equal(np.asarray(Image.open(out / line["picture"])), pixels[10])
+    assert len(open_examples(out)) == 4
+    pick_set(scored, out=out, k=2, data=pictures)
+    assert {path.name for path in out.iterdir()} == {"examples.parquet", "manifest.json"}
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -344,7 +358,7 @@ def test_the_command(scored, tmp_path):
     (tmp_path / "s.txt").write_text("\n".join(map(str, LOSS)))
     done = run("--scores", "s.txt", "--data", "data.tsv", "--k", 2, "--out", "p", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "4 picked, hardest by score: 2 a label" in done.stdout
+    assert "4 picked, 2 a label, hardest by score" in done.stdout
     assert "not estimated" in done.stdout
     assert picked_of(tmp_path / "p")["text"].to_list() == ["text 10", "text 8", "text 11", "text 9"]
     wrong = run("--scores", "s.txt", "--data", "data.tsv", "--k", 7, "--out", "q", cwd=tmp_path)

@@ -20,6 +20,8 @@ from hardset.hardest.pick_review import (
     DROP,
     REVIEW,
     Decision,
+    clear_away,
+    illustrate,
     read_review,
     see_undecided,
     write_review,
@@ -128,7 +130,11 @@ def pick_set(
     unreadable = write_examples(out / EXAMPLES, frame, examples, pool.classes)
     to_review = _to_review(pool, found, ids, suspect, given, decided, examples)
     if label_noise == "review":
+        if examples is not None:
+            illustrate(out / REVIEW, to_review, examples)
         write_review(out / REVIEW, to_review)
+    else:
+        clear_away(out / REVIEW, reviewed)
     manifest = pick_manifest.lay_out(
         pool, found, suspect, decided, examples,
         settings={"k": k, "choose": choose, "seed": seed},

@@ -132,7 +132,7 @@ def fetched(examples: Examples, positions: Positions) -> list[bytes | tuple[str,
         return [_text(content) for content in contents]
     files = _files(examples, positions)
     return [
-        content if isinstance(content, Unreadable) else file or _png(content)
+        content if isinstance(content, Unreadable) else file or png(content)
         for content, file in zip(contents, files, strict=True)
     ]
 
@@ -142,7 +142,8 @@ def _text(content: Content) -> tuple[str, ...] | Unreadable:
     return content
 
 
-def _png(pixels: Any) -> bytes:
+def png(pixels: Any) -> bytes:
+    """Make a PNG file of pixels (height, width, 1 or 3), uint8."""
     from PIL import Image
 
     out = io.BytesIO()

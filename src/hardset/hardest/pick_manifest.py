@@ -64,6 +64,7 @@ def lay_out(
         **settings,
         "score": pool.scores.name,
         "hard": pool.scores.hard,
+        "ranked": pool.scores.ranked,
         "scores": _of_scores(scores, pool),
         "data": _of_data(pool, examples),
         "counts": {

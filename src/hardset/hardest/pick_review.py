@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,15 +12,17 @@ from typing import Any
 import numpy as np
 
 from hardset.errors import UsageError
+from hardset.hardest.pick_contents import png
 from hardset.hardest.pick_inputs import Pool
-from hardset.judging.people.sheet import LONGEST, held, inert
+from hardset.judging.people.sheet import LONGEST, beside, held, inert
+from hardset.lowresource.examples import Examples
 from hardset.validating.tables import records_of, text_of
 
 REVIEW = "review.csv"
 KEEP, DROP = "keep", "drop"
 COLUMNS = (
     *("index", "id", "decision", "class", "suggested", "probability", "suggested_probability"),
-    *("rank_in_label", "score", "text", "text_b"),
+    *("rank_in_label", "score", "text", "text_b", "picture"),
 )
 _NAMED = 5  # lines in an error
 
@@ -82,6 +85,28 @@ def write_review(path: Path, lines: Sequence[dict[str, Any]]) -> None:
         writer.writerow(COLUMNS)
         writer.writerows([_cell(line.get(name)) for name in COLUMNS] for line in lines)
     unfinished.replace(path)
+
+
+def illustrate(sheet: Path, lines: Sequence[dict[str, Any]], examples: Examples) -> None:
+    """Write the pictures of a sheet's lines into a folder beside it, and their names into them."""
+    folder = beside(sheet)
+    shutil.rmtree(folder, ignore_errors=True)
+    if examples.kind != "image" or not lines:
+        return
+    folder.mkdir()
+    for line in lines:
+        (content,) = examples.fetch(np.asarray([line["index"]]))
+        if isinstance(content, np.ndarray):
+            picture = folder / f"{line['index']}.png"
+            picture.write_bytes(png(content))
+            line["picture"] = f"{folder.name}/{picture.name}"
+
+
+def clear_away(sheet: Path, reviewed: Path | None) -> None:
+    """Remove a sheet without decisions, which is of another choice; one that was read stays."""
+    if reviewed is None or reviewed.resolve() != sheet.resolve():
+        sheet.unlink(missing_ok=True)
+        shutil.rmtree(beside(sheet), ignore_errors=True)
 
 
 def see_undecided(path: Path, reviewed: Path | None) -> None:

@@ -77,6 +77,8 @@ class Scores:
     """Of the score, as `gradient_norm`; "score" where the file does not say."""
     hard: int
     """+1 where the highest is hardest, -1 where the lowest is."""
+    ranked: bool = False
+    """Whether the values are ranks over predictors, 0 to 1, rather than the score itself."""
 
     def dense(self, n: int) -> NDArray[np.float64]:
         """Give the score of every position of a set of n examples, NaN where there is none.
@@ -132,16 +134,16 @@ def read_scores(
                 f"{path.parent} has no {DIFFICULTY}: it is no folder of `hardset difficulty`, or "
                 "scoring was stopped; run the same command again to go on"
             )
-    read, name, hard = _columns(path, name)
+    read, name, hard, ranked = _columns(path, name)
     index, values, problems = _each_once(read.index, read.values, duplicates, n)
     if len(index) and (index[0] < 0 or (n is not None and index[-1] >= n)):
         _see_within(path, read, n)
     if (problems.repeated or problems.missing) and duplicates is None:
         raise UsageError(_ways_out(path, problems))
-    return Scores(index, values, problems, name, hard)
+    return Scores(index, values, problems, name, hard, ranked)
 
 
-def _columns(path: Path, name: str | None) -> tuple[Read, str, int]:
+def _columns(path: Path, name: str | None) -> tuple[Read, str, int, bool]:
     """Read a file's indices and scores as they stand; what the score is, and its hard end."""
     import polars as pl
 
@@ -164,7 +166,7 @@ def _columns(path: Path, name: str | None) -> tuple[Read, str, int]:
     read = read_lines(path)
     if isinstance(read, Line):
         return _of_table(path, _csv(path, read), name)
-    return read, name or "score", SCORES[name].hard if name in SCORES else +1
+    return read, name or "score", SCORES[name].hard if name in SCORES else +1, False
 
 
 def _head(path: Path) -> bytes:
@@ -199,7 +201,7 @@ def _csv(path: Path, header: Line) -> pl.DataFrame:
         raise UsageError(f"{path} is no table that can be read: {_first(error)}") from None
 
 
-def _of_table(path: Path, frame: pl.DataFrame, name: str | None) -> tuple[Read, str, int]:
+def _of_table(path: Path, frame: pl.DataFrame, name: str | None) -> tuple[Read, str, int, bool]:
     import polars as pl
 
     if not frame.height:
@@ -224,7 +226,7 @@ def _of_table(path: Path, frame: pl.DataFrame, name: str | None) -> tuple[Read, 
     if empty:
         raise UsageError(f"{path}: column 'index' is empty on {empty:,} lines")
     values = frame[column].cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    return Read(frame["index"].cast(pl.Int64).to_numpy(), values), name, hard
+    return Read(frame["index"].cast(pl.Int64).to_numpy(), values), name, hard, column != name
 
 
 def _only_score(path: Path, columns: list[str]) -> str:

@@ -37,13 +37,13 @@ def show(manifest: Mapping[str, Any], console: Console | None = None) -> None:
     console = console or Console()
     console.width = max(_WIDE, console.width)
     counts, encoding = manifest["counts"], console.encoding
-    title = (
-        f"{counts['picked']:,} picked, {manifest['choose']} by {manifest['score']}: "
-        f"{manifest['k']:,} a label" + ("" if manifest["data"]["classes"] else " (one for all)")
-    )
+    by = str(manifest["score"]).replace("_", " ")
+    by = f"mean rank of {by}, 0 to 1" if manifest["ranked"] else by
+    each = f"{manifest['k']:,} " + ("a label" if manifest["data"]["classes"] else "in all")
+    title = f"{counts['picked']:,} picked, {each}, {manifest['choose']} by {by}"
     console.print(_table(manifest, title, encoding))
     for line in noise_lines(manifest["label_noise"]):
-        console.print(Text(line))
+        console.print(Text(line), soft_wrap=True)
 
 
 def noise_lines(noise: Mapping[str, Any] | None) -> Sequence[str]:
