@@ -20,6 +20,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+import hardset
 from hardset.errors import UsageError
 from hardset.hardest import learn_report
 from hardset.hardest.learn_sets import (
@@ -202,6 +203,7 @@ def learn(
         "size": size,
         "device": device,
         "threads": threads,
+        "hardset": hardset.__version__,
         "torch": _version("torch"),
     }
     files = TrialFiles(out, settings, examples=len(read.positions), real=not train.classes)
