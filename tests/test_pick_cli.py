@@ -384,3 +384,44 @@ def test_the_published_file_of_sst2(tmp_path):
     }  # fmt: skip
     assert done.manifest["scores"]["repeated"] == 3_187
     assert any("3,187 indices are missing (41712," in notice for notice in done.notices)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("none.txt", None, "there is no file of labels"),
+        ("l.txt", b"", "is empty"),
+        ("l.txt", b"\xff\xfe\x00", "is no file of labels"),
+        ("l.npy", b"\x93NUMPY", "is no file of labels"),
+        ("l.csv", b"index,class\n0,1\n", "has no column 'label'; its columns are 'index', 'class'"),
+        ("l.csv", b"index,label\n0,1\n0,1\n", "'index' is not every number from 0, each once"),
+        ("l.parquet", b"PAR1 and no more", "is no file of labels"),
+    ],
+)
+def test_labels_that_cannot_be_used(tmp_path, name, content, said):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "s.txt").write_text("1\n2\n")
+    with pytest.raises(UsageError, match=said):
+        pick_set(tmp_path / "s.txt", out=tmp_path / "p", k=1, labels=tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["difficulty.parquet", "noise.parquet", "manifest.json"])
+def test_a_damaged_folder_of_scores_is_one_sentence(scored, tmp_path, name, capfd):
+    path = scored / name
+    whole = path.read_bytes()
+    for content in (whole[: len(whole) // 2], b"", b"\xff" * 100):
+        path.write_bytes(content)
+        with pytest.raises(UsageError, match=name):
+            pick_set(scored, out=tmp_path / "p", k=1, data=texts())
+    assert "panicked" not in capfd.readouterr().err
+
+
+def test_noise_of_another_set(scored, tmp_path):
+    frame = pl.read_parquet(scored / "noise.parquet")
+    frame.with_columns(pl.col("index") + 1).write_parquet(scored / "noise.parquet")
+    with pytest.raises(UsageError, match="has indices beyond the 12 examples"):
+        pick_set(scored, out=tmp_path / "p", k=1, data=texts())
+    frame.drop("suspect").write_parquet(scored / "noise.parquet")
+    with pytest.raises(UsageError, match="suspect"):
+        pick_set(scored, out=tmp_path / "p", k=1, data=texts())
