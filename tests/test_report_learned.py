@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import re
 from html import unescape
 
@@ -219,3 +220,14 @@ def test_every_mark_is_on_the_field(means):
 )  # fmt: skip
 def test_numbers_of_any_size_are_short(value, text):
     assert magnitude(value) == text
+
+
+def test_each_colour_has_a_shape_of_its_own_and_no_two_names_cover_each_other():
+    sets = ["hardest", "hardest, suspects dropped", "easiest", "stratified", "mine", "random"]
+    rows = [{"k": 16, "set": one, "n": 5, "mean": 0.5, "std": 0.01} for one in sets]
+    lines = panels({"a": rows}, sets, [16], Measure())["a"].lines
+    assert len({re.sub(r"[-\d. ]", "", line.points[0].mark) for line in lines}) >= 4
+    assert [line.name for line in lines if line.name_at is None] == ["hardest, suspects dropped"]
+    heights = sorted(float(line.name_at[1]) for line in lines if line.name_at)
+    assert all(b - a >= 12 for a, b in itertools.pairwise(heights))
+    assert len({line.colour for line in lines}) == 6

@@ -74,31 +74,41 @@ def main_gaps(metrics: Mapping[str, Any]) -> list[Row]:
 
 
 def claim(metrics: Mapping[str, Any]) -> str:
-    """Say in one sentence what all learners show, at the fewest examples per label."""
+    """Say in a sentence or two what all learners show: at the fewest examples, and at the most."""
     gaps = [row for row in main_gaps(metrics) if number(row, "gap") is not None]
     if not gaps:
         return "No gap could be measured: no pair of trainings came to an end."
-    k = min(int(number(row, "k") or 0) for row in gaps)
-    here = [row for row in gaps if row.get("k") == k]
-    shown = [verdict(number(row, "low"), number(row, "high")) for row in here]
-    less, more, alone = (shown.count(one) for one in ("less", "more", "no interval"))
-    kind, of = here[0].get("set", HARD), len(here)
-    said = f"At k = {k:,}, the {kind} examples "
+    ks = sorted({int(number(row, "k") or 0) for row in gaps})
+    said = []
+    for k in dict.fromkeys([ks[0], ks[-1]]):
+        here = [row for row in gaps if row.get("k") == k]
+        if shown := _shown_by(here):
+            said.append(f"At k = {k:,}, {shown}.")
+    return " ".join(said)
+
+
+def _shown_by(gaps: Sequence[Row]) -> str:
+    """Say for how many learners a set teaches less, or more, by the gaps of one k."""
+    verdicts = [verdict(number(row, "low"), number(row, "high")) for row in gaps]
+    less, more, alone = (verdicts.count(one) for one in ("less", "more", "no interval"))
+    kind, of = gaps[0].get("set", HARD), len(gaps)
     learners = "learner" if of == 1 else "learners"
     if alone == of:
-        lower = sum((number(row, "gap") or 0) < 0 for row in here)
+        lower = sum((number(row, "gap") or 0) < 0 for row in gaps)
         return (
-            f"{said}teach less than random ones for {lower} of {of} {learners}; "
-            "with one seed there is no interval, so it may be chance."
+            f"the {kind} examples teach less than random ones for {lower} of {of} {learners}; "
+            "with one seed there is no interval, so it may be chance"
         )
+    if not less and not more:
+        return f"no difference from random examples is shown for any of {of} {learners}"
     parts = []
-    if less or not more:
+    if less:
         parts.append(f"less for {less} of {of} {learners}")
     if more:
         parts.append(f"more for {more} of {of} {learners}")
     rest = of - less - more
     tail = f"; for {rest} no difference is shown" if rest else ""
-    return f"{said}teach {' and '.join(parts)} than random ones do{tail}."
+    return f"the {kind} examples teach {' and '.join(parts)} than random ones do{tail}"
 
 
 def failures(failed: Sequence[Row]) -> tuple[int, list[str], int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor, log
 from typing import Any
 
@@ -43,7 +43,7 @@ class Line:
     colour: int
     points: Sequence[Point]
     line: str  # of a polyline
-    name_at: tuple[str, str]
+    name_at: tuple[str, str] | None  # None: there is no room for it
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,10 @@ def mark(colour: int, x: float, y: float, r: float = 4.5) -> str:
         return f"M{x - r:.1f} {y - r:.1f}h{2 * r:.1f}v{2 * r:.1f}h{-2 * r:.1f}z"
     if colour == 2:  # triangle
         return f"M{x:.1f} {y - 1.2 * r:.1f}l{1.15 * r:.1f} {2 * r:.1f}h{-2.3 * r:.1f}z"
+    if colour == 4:  # triangle on its tip
+        return f"M{x:.1f} {y + 1.2 * r:.1f}l{1.15 * r:.1f} {-2 * r:.1f}h{-2.3 * r:.1f}z"
+    if colour == 5:  # bar
+        return f"M{x - r:.1f} {y - r / 2:.1f}h{2 * r:.1f}v{r:.1f}h{-2 * r:.1f}z"
     if colour == 3:  # lozenge
         r *= 1.25
         return f"M{x:.1f} {y - r:.1f}l{r:.1f} {r:.1f}l{-r:.1f} {r:.1f}l{-r:.1f} {-r:.1f}z"
@@ -163,7 +167,7 @@ def _line(
         hue,
         points,
         " ".join(f"{point.x},{point.y}" for point in points),
-        (f"{RIGHT - 4}", last.y),
+        (f"{RIGHT + 2}", last.y) if len(visible(kind)) <= _NAME else None,
     )
 
 
@@ -171,23 +175,17 @@ def _named_apart(lines: Sequence[Line]) -> list[Line]:
     """Move names that would cover each other apart, upwards from the lowest."""
     ceiling = float(BOTTOM) + _APART
     moved = {}
-    for line in sorted(lines, key=lambda line: -float(line.name_at[1])):
-        ceiling = min(float(line.name_at[1]), ceiling - _APART)
-        moved[line.name] = ceiling
+    wanted = {line.name: float(line.name_at[1]) for line in lines if line.name_at}
+    for name, y in sorted(wanted.items(), key=lambda one: -one[1]):
+        ceiling = min(y, ceiling - _APART)
+        moved[name] = ceiling
     over = max(0.0, TOP - min(moved.values(), default=TOP))
     return [
-        Line(
-            short(line.name), line.colour, line.points, line.line,
-            (line.name_at[0], f"{moved[line.name] + over:.1f}"),
-        )
+        replace(line, name_at=(line.name_at[0], f"{moved[line.name] + over:.1f}"))
+        if line.name_at
+        else line
         for line in lines
-    ]  # fmt: skip
-
-
-def short(name: str) -> str:
-    """Cut a name to what there is room for at a line's end."""
-    seen = visible(name)
-    return seen if len(seen) <= _NAME else f"{seen[: _NAME - 1]}…"
+    ]
 
 
 def _axis(rows: Sequence[Row], measure: Measure) -> tuple[float, float, float]:
