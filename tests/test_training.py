@@ -340,6 +340,37 @@ def test_evaluation_does_not_depend_on_the_batch():
     assert one.outputs.shape == (40, 4)
 
 
+class FromDisk:
+    """The same examples, but not known to be in memory: read ahead in a thread."""
+
+    def __init__(self, held):
+        self.held = held
+
+    def __getattr__(self, name):
+        return getattr(self.held, name)
+
+    def __len__(self):
+        return len(self.held)
+
+
+def test_reading_ahead_changes_nothing():
+    found = []
+    for examples in (pictures(), FromDisk(pictures())):
+        network = build("ffn", examples, seed=0)
+        train(network, examples, Recipe("t", batch=7), seed=0)
+        found.append(evaluate(network, examples, batch=6).outputs)
+    assert np.array_equal(*found)
+
+
+def test_trouble_while_reading_ahead_is_not_lost():
+    class Gone(FromDisk):
+        def fetch(self, positions):
+            raise PermissionError("the disk went away")
+
+    with pytest.raises(PermissionError, match="went away"):
+        evaluate(build("ffn", pictures(), seed=0), Gone(pictures()))
+
+
 def test_evaluation_of_nothing():
     nothing = Subset(pictures(), np.empty(0, np.int64))
     assert evaluate(build("ffn", pictures(), seed=0), nothing).outputs.shape == (0, 4)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from hardset.lowresource.examples import Examples, Positions, Unreadable
+from hardset.lowresource.examples import Examples, Held, Positions, Subset, Unreadable
 from hardset.lowresource.network import Inputs, Network
 
 if TYPE_CHECKING:
@@ -38,14 +38,32 @@ def read(network: Network, examples: Examples, positions: Positions) -> Batch:
 
 
 def batches(network: Network, examples: Examples, parts: Iterable[Positions]) -> Iterator[Batch]:
-    """Yield a batch for each part; the next is read in a thread while this one is computed on."""
+    """Yield a batch for each part.
+
+    The next is read in a thread while this one is computed on, but where that gains nothing: where
+    examples in memory are computed on by the same processor.
+    """
     parts = iter(parts)
+    if _in_memory(examples) and not _on_gpu(network):
+        for part in parts:
+            yield read(network, examples, part)
+        return
     with ThreadPoolExecutor(1, thread_name_prefix="examples") as reader:
         waiting = [reader.submit(read, network, examples, part) for part in _next(parts)]
         while waiting:
             batch = waiting.pop().result()
             waiting = [reader.submit(read, network, examples, part) for part in _next(parts)]
             yield batch
+
+
+def _in_memory(examples: Examples) -> bool:
+    if isinstance(examples, Subset):
+        return _in_memory(examples.whole)
+    return isinstance(examples, Held)
+
+
+def _on_gpu(network: Network) -> bool:
+    return any(weight.is_cuda for weight in network.module.parameters())
 
 
 def _next(parts: Iterator[T]) -> list[T]:
