@@ -37,6 +37,10 @@ def fails():
     return 1 / 0
 
 
+def uneven():
+    return Held(np.zeros((3, 2, 2), np.uint8), np.array([1]))
+
+
 def nothing():
     return None
 
@@ -196,6 +200,12 @@ def test_errors_name_file_and_line(here):
         opened("fails")
     line = line_of("return 1 / 0")
     assert f"{here / 'examples_of_mine.py'}, line {line}: ZeroDivisionError" in str(raised.value)
+
+
+@pytest.mark.usefixtures("here")
+def test_errors_of_ours_name_the_line_that_called():
+    with pytest.raises(UsageError, match=rf"mine.py, line {line_of('return Held(np.zeros')}: Val"):
+        opened("uneven")
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,8 @@ def test_a_place_that_fits_nothing(tmp_path):
     assert all(f"\n  {name}: " in said for name in LAYOUTS)  # what each needs
     with pytest.raises(UsageError, match=r"there is no file or folder .*nowhere"):
         open_examples(tmp_path / "nowhere")
+    with pytest.raises(UsageError, match=r"\(a data set on the hub is written hub:who/what\)"):
+        open_examples("who/what")
     with pytest.raises(UsageError, match=r"notes.txt is a file of a kind that is not read"):
         open_examples(tmp_path / "notes.txt")
     with pytest.raises(UsageError, match="there is no layout 'lmdb'; there are: packaged, hub"):

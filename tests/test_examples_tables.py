@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 
 import numpy as np
 import polars as pl
@@ -121,6 +122,15 @@ def test_files_that_differ_are_no_set(tmp_path):
         open_examples(tmp_path)
 
 
+def test_several_data_sets_are_not_mixed(tmp_path):
+    for name in ("rte", "wnli"):
+        columns = {"sentence1": ["a"], "sentence2": ["b"], "label": [0]}
+        hub_parquet(tmp_path / name / "train-00000-of-00001.parquet", columns, {"label": ["x"]})
+    with pytest.raises(UsageError, match="several data sets, each with its splits: rte, wnli"):
+        open_examples(tmp_path)
+    assert len(open_examples(tmp_path / "rte")) == 1
+
+
 def test_a_file_that_is_none(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"PAR1 not really PAR1")
     with pytest.raises(UsageError, match=r"a.parquet is not a readable parquet file"):
@@ -165,6 +175,8 @@ def test_larger_ones_are_read_by_blocks(tmp_path):
     with pytest.raises(IndexError):
         examples.fetch(np.array([100]))
     assert examples.fetch(np.array([], dtype=np.int64)) == []
+    sent = pickle.loads(pickle.dumps(examples))  # as to another process
+    assert sent.fetch(np.array([99])) == examples.fetch(np.array([99]))
 
 
 @pytest.mark.usefixtures("small_blocks")

@@ -49,6 +49,12 @@ def of_split(asked: Asked, suffixes: tuple[str, ...]) -> Files:
     if not there:
         raise UsageError(f"{path} holds no {' or '.join(suffixes)} file")
     chosen, name = splits.of_split(there, asked.split, path)
+    several = sorted({splits.config_of(there[one]) for one in chosen})
+    if name and len(several) > 1:
+        raise UsageError(
+            f"{path} holds several data sets, each with its splits: "
+            f"{', '.join(one or '(on top)' for one in several[:5])}; name one"
+        )
     return Files(
         tuple(path / there[one] for one in chosen), tuple(str(there[one]) for one in chosen), name
     )

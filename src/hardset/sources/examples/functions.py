@@ -18,6 +18,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import hardset
 from hardset.errors import UsageError
 from hardset.lowresource.examples import Examples
 from hardset.sources.examples import splits
@@ -27,6 +28,8 @@ from hardset.sources.examples.mapped import map_style
 NAME = "function"
 NEEDS = "module:function, which returns the examples (a module here, or an installed one)"
 _FORM = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
+_OWN = os.path.dirname(os.path.abspath(hardset.__file__)) + os.sep
+_STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 
 
 def recognise(place: str) -> bool:
@@ -107,13 +110,17 @@ def find(place: str) -> Callable[..., Any]:
 
 def told(error: BaseException) -> str:
     """Say what went wrong, and at which file and line, as deep as the user's own code goes."""
-    own = os.path.dirname(os.path.abspath(__file__))
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith((own, "<frozen")) and frame.lineno
+        if not frame.filename.startswith((_OWN, "<")) and frame.lineno
     ]
-    users = [f for f in frames if "site-packages" not in f.filename.split(os.sep)] or frames
+    users = [
+        frame
+        for frame in frames
+        if not frame.filename.startswith(_STANDARD)
+        and "site-packages" not in frame.filename.split(os.sep)
+    ] or frames
     said = str(error).strip().partition("\n")[0][:300]
     what = f"{type(error).__name__}: {said}" if said else type(error).__name__
     if isinstance(error, SyntaxError) and error.filename:

@@ -44,7 +44,8 @@ def read(asked: Asked) -> Examples:
     where = f"{repo}@{listing.commit[:12]}"
     if not there:
         raise UsageError(
-            f"{where} on the hub holds no parquet files: download it and name a file of it"
+            f"{where} on the hub holds no parquet files: try {asked.place.partition('@')[0]}"
+            "@refs/convert/parquet, or download it and name a file of it"
         )
     mine = _of_config(there, config, where)
     chosen, split = splits.of_split(mine, asked.split, where)
@@ -65,9 +66,11 @@ def _of_config(there: list[PurePosixPath], config: str, where: str) -> list[Pure
 
     Without one, the files of the only one there is, or of the default.
     """
-    configs = sorted({_config(path) for path in there})
+    configs = sorted({splits.config_of(path) for path in there})
     if config:
-        mine = [path for path in there if _config(path) == config or config in path.parts[:-1]]
+        mine = [
+            path for path in there if splits.config_of(path) == config or config in path.parts[:-1]
+        ]
         if not mine:
             raise UsageError(f"{where} has no configuration {config!r}; it has {_said(configs)}")
         return mine
@@ -77,14 +80,8 @@ def _of_config(there: list[PurePosixPath], config: str, where: str) -> list[Pure
             raise UsageError(
                 f"{where} has several configurations: {_said(configs)}; name one behind a slash"
             )
-        return [path for path in there if _config(path) == wanted]
+        return [path for path in there if splits.config_of(path) == wanted]
     return there
-
-
-def _config(path: PurePosixPath) -> str:
-    """Return the folder that is no split and no mere "data"; "" for none."""
-    folders = [part for part in path.parts[:-1] if part != "data" and part not in splits.KNOWN]
-    return folders[0] if folders else ""
 
 
 def _said(configs: list[str]) -> str:

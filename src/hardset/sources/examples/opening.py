@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -103,5 +104,7 @@ def _no_layout(place: str) -> str:
         found = f"{path} is a file of a kind that is not read"
     else:
         found = f"there is no file or folder {path}"
+        if re.fullmatch(r"[\w.-]+/[\w.-]+", place):
+            found += f" (a data set on the hub is written hub:{place})"
     needs = "".join(f"\n  {name}: {_module(name).NEEDS}" for name in LAYOUTS)
     return f"{found}, and this fits no layout of examples:{needs}"

@@ -116,6 +116,13 @@ class FileRows:
     def __len__(self) -> int:
         return int(self._starts[-1])
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_kept"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._kept = Bounded(KEPT)  # each process has its own
+
     def fetch(self, positions: Positions) -> list[Row]:
         """Return some rows' cells, in the order asked for."""
         positions = np.asarray(positions, dtype=np.int64)

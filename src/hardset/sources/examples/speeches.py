@@ -16,7 +16,8 @@ from hardset.errors import UsageError
 
 KINDS = {"comedies": "comedy", "histories": "history", "tragedies": "tragedy"}
 WORDS = 15  # of a speech, at least: "Ay, my lord" is of every kind
-_SPEECH = re.compile(r"^\*\*(.+?)\*\*[ \t]*\n(.*?)(?=^\*\*|^#|\Z)", re.MULTILINE | re.DOTALL)
+_PART = re.compile(r"^(?=\*\*|#)", re.MULTILINE)
+_SPEECH = re.compile(r"\*\*.+?\*\*[ \t]*\n(.*)", re.DOTALL)
 _DIRECTION = re.compile(r"_[^_]*_")
 
 
@@ -53,11 +54,11 @@ def read(plays: Path) -> tuple[list[Speech], str]:
 
 def _speeches(play: str, kind: str, name: str) -> list[Speech]:
     found = []
-    line, counted = 1, 0
-    for match in _SPEECH.finditer(play):
-        line += play.count("\n", counted, match.start())
-        counted = match.start()
-        text = " ".join(_DIRECTION.sub("", match[2]).split())
-        if len(text.split()) >= WORDS:
-            found.append(Speech(text, kind, name, line))
+    line = 1
+    for part in _PART.split(play):
+        if speech := _SPEECH.fullmatch(part):
+            text = " ".join(_DIRECTION.sub("", speech[1]).split())
+            if len(text.split()) >= WORDS:
+                found.append(Speech(text, kind, name, line))
+        line += part.count("\n")
     return found

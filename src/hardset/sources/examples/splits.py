@@ -86,6 +86,15 @@ def pick(there: Sequence[str], split: str, where: object) -> str:
     raise UsageError(f"{where} has no split {split!r}; there are: {', '.join(there)}")
 
 
+def config_of(path: PurePath) -> str:
+    """Return the folder of a file that is no split and no mere "data"; "" for none.
+
+    Data sets that come in several configurations have a folder for each: `sst2/train-....parquet`.
+    """
+    folders = [part for part in path.parts[:-1] if part != "data" and part not in KNOWN]
+    return folders[0] if folders else ""
+
+
 def train_or_test(split: str, where: object) -> str:
     """Return "train" or "test", of a set that has these two; "val" is its test set.
 
