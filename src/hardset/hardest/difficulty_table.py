@@ -50,9 +50,8 @@ def write_table(
         for (name, seed, family), parts in made.items():
             values = _column(parts, score)
             origins[f"{score}@{name}#{seed}"] = pl.Series(values, nan_to_null=True)
-            values[~scored] = np.nan
-            columns[Column(score, name, seed, family)] = values * SCORES[score].hard
-            held.append(values)
+            held.append(np.where(scored, values, np.nan))
+            columns[Column(score, name, seed, family)] = held[-1] * SCORES[score].hard
         ranks = [normalised(values, SCORES[score].hard) for values in held]
         means[score] = pl.Series(aggregate(held, families).rank, nan_to_null=True)
         means[f"rank_{score}"] = pl.Series(aggregate(ranks, families).rank, nan_to_null=True)

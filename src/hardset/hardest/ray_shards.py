@@ -140,11 +140,12 @@ class Workers:
         asked = ray.data.from_items(
             [{"part": number} for number in numbers], override_num_blocks=len(numbers)
         )
+        most = min(self.count, len(numbers))
         done = asked.map_batches(
             Worker,
             fn_constructor_args=([task],),  # in a list, so that a worker fetches it only once
             batch_size=1,
-            compute=ray.data.ActorPoolStrategy(min_size=1, max_size=min(self.count, len(numbers))),
+            compute=ray.data.ActorPoolStrategy(min_size=1, max_size=most, initial_size=most),
             **self.needs,
         )
         try:

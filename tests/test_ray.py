@@ -1,0 +1,133 @@
+"""Scoring on a local Ray cluster of two workers: the same bits, whoever dies."""
+
+from __future__ import annotations
+
+import sys
+
+import polars as pl
+import pytest
+
+pytest.importorskip("torch", reason="needs the torch extra")
+pytest.importorskip("ray.data", reason="needs the ray extra")
+pytestmark = [pytest.mark.ray, pytest.mark.torch]
+
+from hardset.cli.difficulty import difficulty as command  # noqa: E402
+from hardset.errors import UsageError  # noqa: E402
+from hardset.hardest.data import Data  # noqa: E402
+from hardset.hardest.difficulty import Settings, difficulty  # noqa: E402
+from hardset.hardest.ray_shards import cluster  # noqa: E402
+
+FOR_RAY = """
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import torch
+from hardset.lowresource.examples import Held, Unreadable
+
+HERE = Path(__file__).parent
+DRIVER = int((HERE / "driver").read_text())
+
+
+class Some(Held):
+    def fetch(self, positions):
+        worker = os.getpid() != DRIVER
+        if worker:
+            (HERE / f"worker-{os.getpid()}").touch()
+        if worker and 50 in positions and not (HERE / "died").exists():
+            (HERE / "died").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        found = super().fetch(positions)
+        return [Unreadable("torn") if p == 13 else one for p, one in zip(positions, found)]
+
+
+def some():
+    rng = np.random.default_rng(5)
+    labels = rng.integers(-1, 3, 96)
+    labels[[13, 50]] = 0
+    return Some(rng.normal(size=(96, 4)).astype(np.float32), labels)
+
+
+def net(classes):
+    return torch.nn.Sequential(
+        torch.nn.Linear(4, 16), torch.nn.BatchNorm1d(16), torch.nn.ReLU(), torch.nn.Linear(16, 3)
+    )
+
+
+def not_the_same():
+    rng = np.random.default_rng(os.getpid())
+    return Held(rng.normal(size=(20, 4)).astype(np.float32), np.arange(20) % 3)
+"""
+
+
+@pytest.fixture(scope="module")
+def two_workers():
+    import os
+
+    import ray
+
+    from hardset.hardest import ray_shards
+
+    os.environ.update(ray_shards._QUIET)
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    yield
+    ray.shutdown()
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    import os
+
+    (tmp_path / "for_ray.py").write_text(FOR_RAY)
+    (tmp_path / "driver").write_text(str(os.getpid()))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "for_ray", raising=False)
+    yield tmp_path
+    sys.modules.pop("for_ray", None)
+
+
+def test_a_killed_worker_loses_nothing_and_the_bits_are_those_of_one_machine(made, two_workers):
+    data = Data("for_ray:some")
+    settings = Settings(("for_ray:net",), 1, overrides={"epochs": 1}, batch=4, threads=1)
+    with cluster("auto", data, device="cpu", threads=1) as workers:
+        assert workers.count == 2
+        done = difficulty(data, made / "ray", settings, shards=workers.score)
+    assert (made / "died").exists()
+    assert len(list(made.glob("worker-*"))) >= 2  # the one that died, and another
+    assert not done.failed
+    difficulty(data, made / "here", settings)
+    parts = [sorted((made / name).rglob("*.parquet")) for name in ("ray", "here")]
+    assert len(parts[0]) == len(parts[1]) == 24 + 1  # of 4 examples each; the table of all
+    for one, other in zip(*parts, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+    states = pl.read_parquet(made / "ray/difficulty.parquet")["state"].value_counts()
+    assert dict(states.rows())["unreadable"] == 1
+
+
+def test_workers_that_see_other_data_are_an_error_and_no_scores(made, two_workers):
+    data = Data("for_ray:not_the_same")
+    settings = Settings(("mlp",), 1, ("loss",), at_epoch=0, threads=1)
+    with (
+        pytest.raises(UsageError, match="the data are not there as the driver sees them"),
+        cluster("auto", data, device="cpu", threads=1) as workers,
+    ):
+        difficulty(data, made / "out", settings, shards=workers.score)
+    assert not list(made.glob("out/scores/mlp/seed-0/part-*"))
+    with (
+        pytest.raises(UsageError, match="a worker takes 3 CPU, and the cluster has 2"),
+        cluster("auto", data, device="cpu", threads=3),
+    ):
+        pass
+
+
+def test_without_ray_the_command_says_what_to_install(monkeypatch, tmp_path):
+    import importlib.util
+
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *more: None if name == "ray" else found(name)
+    )
+    with pytest.raises(UsageError, match=r"pip install 'hardset\[ray\]'"):
+        command("digits", out=tmp_path / "out", ray="auto")
