@@ -1,7 +1,7 @@
 """The figures of the README's table: ratios in one run on one machine, measured, not expected.
 
 usage: python bench/all.py [text] [images] [memory] [import] [kill] [metrics] [coverage] [panel]
-       [judges]                   (all, if none named)
+       [judges] [million]         (all, if none named)
 
 Nothing here is asserted: it prints a markdown table. Each ratio is the median of rounds in which
 the two sides take turns, as whole processes, with CPU and peak memory from the system's accounts.
@@ -214,9 +214,16 @@ def judges(work):
     yield from judging.rows(work)
 
 
+def million(_):
+    """A million examples scored by loss: memory beside that of a hundred thousand, and the pace."""
+    import million
+
+    yield from million.rows()
+
+
 FIGURES = {
     "text": text, "images": images, "memory": memory, "import": start, "kill": kill,
-    "metrics": metrics, "coverage": held, "panel": judged, "judges": judges,
+    "metrics": metrics, "coverage": held, "panel": judged, "judges": judges, "million": million,
 }  # fmt: skip
 
 
