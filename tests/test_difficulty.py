@@ -1,4 +1,4 @@
-"""Scoring difficulty: against hand-worked figures, stopped and resumed, with trouble in the data."""
+"""Scoring difficulty: by hand-worked figures, stopped and resumed, with trouble in the data."""
 
 from __future__ import annotations
 
