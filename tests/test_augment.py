@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardset.errors import UsageError
@@ -16,6 +16,7 @@ pytestmark = pytest.mark.torch
 seeds = st.integers(0, 2**32 - 1)
 
 
+@settings(deadline=None)
 @given(seeds, st.integers(1, 9), st.integers(1, 9), st.integers(1, 6))
 def test_cutmix_weighs_by_the_area_that_is_left(seed, height, width, n):
     # Picture i is i everywhere: what is not its own is its partner's number.
@@ -29,6 +30,7 @@ def test_cutmix_weighs_by_the_area_that_is_left(seed, height, width, n):
     assert 0 <= made.weight <= 1
 
 
+@settings(deadline=None)
 @given(seeds, st.integers(1, 6))
 def test_cutmix_pastes_one_rectangle_at_its_place(seed, n):
     inputs = torch.rand(n, 2, 6, 7, generator=torch.Generator().manual_seed(seed))
@@ -42,6 +44,7 @@ def test_cutmix_pastes_one_rectangle_at_its_place(seed, n):
         assert (bottom - top + 1) * (right - left + 1) == pytest.approx(42 * (1 - made.weight))
 
 
+@settings(deadline=None)
 @given(seeds, st.sampled_from([cutmix, mixup]))
 def test_mixing_keeps_the_mean_of_a_batch(seed, mix):
     # Each picture gives as much to one as it gets from another.
@@ -51,6 +54,7 @@ def test_mixing_keeps_the_mean_of_a_batch(seed, mix):
     assert sorted(made.partner.tolist()) == [0, 1, 2, 3, 4]
 
 
+@settings(deadline=None)
 @given(seeds)
 def test_mixup_is_the_weighted_mean(seed):
     inputs = torch.rand(4, 1, 2, 2, dtype=torch.float64)

@@ -149,7 +149,7 @@ def test_timms_weights_from_a_file(tmp_path):
     given = build("timm/test_resnet", pictures(classes=3), seed=1).module.state_dict()
     save_file(given, tmp_path / "model.safetensors")
     torch.save(given, tmp_path / "model.pth")
-    for file in ("model.safetensors", "model.pth"):
+    for file in ("", "model.safetensors", "model.pth"):
         network = build("timm/test_resnet", pictures(), seed=0, weights=str(tmp_path / file))
         new = network.module.state_dict()
         assert torch.equal(new["conv1.0.weight"], given["conv1.0.weight"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardset.lowresource.examples import Held, Unreadable
@@ -69,6 +69,7 @@ def test_the_longer_text_loses_words():
     assert KNOWN.encode(("a", "b b b b"), most=5)[0] == [3, BETWEEN, 4, 4, 4]
 
 
+@settings(deadline=None)
 @given(st.lists(st.text("ab cé,", max_size=30), min_size=1, max_size=2), st.integers(3, 20))
 def test_never_too_long_and_every_number_known(texts, most):
     numbers, segments = KNOWN.encode(tuple(texts), most)

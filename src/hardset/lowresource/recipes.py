@@ -82,11 +82,11 @@ def predictor_recipe(network: str, kind: Kind) -> Recipe:
 def learner_recipe(network: str, kind: Kind, k: int, *, imagenet: bool = False) -> Recipe:
     """Return how a learner is trained on k examples a label (paper, section 4 and appendix).
 
-    Text decays linearly from 2e-5, as the paper says. The authors' published code calls torch's
-    `LinearLR` with its defaults instead, which climbs from a third of the rate to the whole over
-    five epochs and never decays: that is schedule "as-published". Their one-cycle for
-    EfficientNetV2 is laid out for 3,120 steps and taken once an epoch, so that their rate barely
-    leaves its start; here one cycle spans the training.
+    Text decays linearly from 2e-5, as the paper says, and so does ViT here. For both the authors'
+    published code calls torch's `LinearLR` with its defaults instead, which climbs from a third of
+    the rate to the whole over five epochs and never decays: that is schedule "as-published". Their
+    one-cycle for EfficientNetV2 is laid out for 3,120 steps and taken once an epoch, so that their
+    rate barely leaves its start; here one cycle spans the training.
 
     Args:
         network: its name, as `networks.registry.build` takes it.

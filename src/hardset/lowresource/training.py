@@ -104,7 +104,7 @@ def train(
 
     The same seed, machine and number of threads give the same weights to the last bit, also where
     the training was stopped and resumed. Torch's own random numbers are left as they were. Memory
-    does not grow with the examples but for 8 bytes each of order.
+    does not grow with the examples but for their order, 17 bytes each.
 
     Args:
         network: from `networks.registry.build`; its weights are changed.

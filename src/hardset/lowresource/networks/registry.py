@@ -149,8 +149,8 @@ def build(
         examples: what it is trained on: their classes, the size of their pictures, their words.
         seed: of the initial weights.
         size: side of the pictures as the network gets them, in pixels; its own, if not given.
-        weights: `random`, `pretrained` (from the hub, or its cache), or a local file (timm) or
-            folder (transformers). If not given: pretrained where the paper has it so (ViT-B/16,
+        weights: `random`, `pretrained` (from the hub, or its cache), or a local file (timm)
+            or folder. If not given: pretrained where the paper has it so (ViT-B/16,
             EfficientNetV2 and all of transformers), else random.
 
     Raises:

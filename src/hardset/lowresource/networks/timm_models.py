@@ -47,10 +47,9 @@ def build(
 ) -> Network:
     """Return one of `NAMES`, or `timm/NAME`.
 
-    For pictures up to 64 pixels a side, or `size` up to that, VGG16, ResNet18 and DenseNet121 take
-    the form that the authors give them on CIFAR: no reduction before the first block, and one
-    linear layer after the last. Everything else gets pictures of 224 pixels, or of the size timm
-    has the network at.
+    For pictures up to 64 pixels a side, or `size` up to that, VGG16, ResNet18 and DenseNet121 from
+    random weights take the form that the authors give them on CIFAR (`CIFAR_FORM`). Everything else
+    gets pictures of 224 pixels, or of the size timm has the network at.
 
     Raises:
         UsageError: timm has no such network, or its weights cannot be had.
@@ -156,7 +155,12 @@ def _created(
 
 
 def _load(module: Any, path: Path) -> dict[str, Any]:
-    """Load a file of timm's weights; the classifier stays new where its classes are others."""
+    """Load a file of timm's weights, or the one in a folder as the hub has it.
+
+    The classifier stays new where its classes are others.
+    """
+    if path.is_dir():
+        path = path / "model.safetensors"
     if not path.is_file():
         raise UsageError(f"weights {path}: there is no such file")
     try:
