@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -48,17 +48,20 @@ class Kernel:
 
     def squared(self) -> Tensor:
         """Return the squared norms, (batch,) float64."""
-        if len(self.x) != self.batch or self._one_by_one():
+        if len(self.x) != self.batch or not gram_is_cheaper(*self._sizes()):
             return Whole(self.whole(self.weight.shape)).squared()
-        step = max(1, WINDOWS // self._window_numbers())
-        parts = zip(torch.split(self.x, step), torch.split(self.g, step), strict=True)
-        return torch.cat([self._positions(x, g).squared() for x, g in parts])
+        groups = self.geometry.groups
+        return torch.cat([Positions(w.mT, g.mT, False, groups).squared() for w, g in self._walk()])
 
     def whole(self, shape: Sequence[int]) -> Tensor:
         """Return the gradients themselves, (batch, *shape)."""
-        rows = range(len(self.x))
-        each = torch.stack([self._of_one(self.x[i : i + 1], self.g[i : i + 1]) for i in rows])
-        return each.view(self.batch, -1, *each.shape[1:]).sum(1).view(self.batch, *shape)
+        if self._one_by_one():
+            rows = range(len(self.x))
+            each = torch.stack([self._of_one(self.x[i : i + 1], self.g[i : i + 1]) for i in rows])
+        else:
+            each = torch.cat([torch.bmm(g, w.mT) for w, g in self._walk()])
+        each = each.view(self.batch, -1, *shape)
+        return each[:, 0] if each.shape[1] == 1 else each.sum(1)
 
     def how(self) -> str:
         """Say which form it takes, and why."""
@@ -76,36 +79,28 @@ class Kernel:
     def _work(self) -> int:
         return prod(self._sizes()) * self.geometry.groups
 
-    def _window_numbers(self) -> int:
-        places, window, _ = self._sizes()
-        return places * window * self.geometry.groups
-
     def _one_by_one(self) -> bool:
         transposed = self.geometry.output_padding is not None
         return transposed or (self._work() > LARGE and not gram_is_cheaper(*self._sizes()))
 
-    def _positions(self, x: Tensor, g: Tensor) -> Positions:
-        walk, space = self.geometry, self.weight.dim() - 2
+    def _walk(self) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield windows (n * groups, window, places) and g (n * groups, out, places) of n rows."""
+        places, window, out = self._sizes()
+        walk, x = self.geometry, self.x.contiguous()
         if any(walk.padding):
             x = F.pad(x, [side for pad in reversed(walk.padding) for side in (pad, pad)])
-        else:
-            x = x.contiguous()
-        along = x.stride()[2:]
+        rows, planes, *along = x.stride()
+        steps = [one * step for one, step in zip(along, walk.dilation, strict=True)]
+        jumps = [one * jump for one, jump in zip(along, walk.stride, strict=True)]
         windows = x.as_strided(
-            (*x.shape[:2], *self.weight.shape[2:], *g.shape[2:]),
-            (
-                *x.stride()[:2],
-                *(along[i] * walk.dilation[i] for i in range(space)),
-                *(along[i] * walk.stride[i] for i in range(space)),
-            ),
+            (*x.shape[:2], *self.weight.shape[2:], *self.g.shape[2:]),
+            (rows, planes, *steps, *jumps),
         )
-        places, window, out = self._sizes()
-        rows = len(x) * walk.groups
-        return Positions(
-            windows.reshape(rows, window, places).mT,
-            g.reshape(rows, out, places).mT,
-            groups=walk.groups,
-        )
+        g = self.g.reshape(len(x), -1, places)
+        n = max(1, WINDOWS // (places * window * walk.groups))
+        for start in range(0, len(x), n):
+            some = windows[start : start + n].reshape(-1, window, places)
+            yield some, g[start : start + n].reshape(-1, out, places)
 
     def _of_one(self, x: Tensor, g: Tensor) -> Tensor:
         walk = self.geometry

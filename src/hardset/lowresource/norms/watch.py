@@ -209,6 +209,7 @@ class Watch(TorchFunctionMode):
                     source.uses[number] = taker(gradient)
                     if None not in source.uses:
                         self._gathered(source)
+            waiting.clear()  # and with it the inputs it kept: memory falls as the pass goes back
 
         output = run()
         if output.requires_grad:
