@@ -80,8 +80,11 @@ def test_classes_are_held_to_those_of_the_training_set(tmp_path):
 def test_a_class_may_be_called_train(tmp_path):
     class_folders(tmp_path, {"train": 1, "ship": 1})
     assert open_examples(tmp_path).classes == ("ship", "train")
-    with pytest.raises(UsageError, match="has no split 'test': its folders are classes"):
-        open_examples(tmp_path, split="test")
+    whole = open_examples(tmp_path, split="test")
+    assert (len(whole), whole.source["split"]) == (2, "")
+    assert whole.source["notes"] == [
+        "nothing there says of which split it is: all of it was taken as 'test'"
+    ]
 
 
 def test_what_systems_leave_behind_is_not_seen(tmp_path):

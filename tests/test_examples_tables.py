@@ -122,6 +122,16 @@ def test_files_that_differ_are_no_set(tmp_path):
         open_examples(tmp_path)
 
 
+def test_a_file_is_whatever_split_is_asked_for(tmp_path):
+    for name in ("test.csv", "mine.csv"):
+        (tmp_path / name).write_text("text,label\na,0\nb,1\n")
+    named = open_examples(tmp_path / "test.csv", split="test")
+    other = open_examples(tmp_path / "mine.csv", split="test")
+    assert (len(named), named.source["notes"]) == (2, [])
+    assert "all of it was taken as 'test'" in other.source["notes"][0]
+    assert named.source["split"] == other.source["split"] == ""
+
+
 def test_several_data_sets_are_not_mixed(tmp_path):
     for name in ("rte", "wnli"):
         columns = {"sentence1": ["a"], "sentence2": ["b"], "label": [0]}

@@ -85,7 +85,7 @@ def as_table(
         source={
             "place": asked.place,
             "layout": layout,
-            "split": chosen.split or asked.split,
+            "split": chosen.split,
             "files": list(chosen.names),
             "sha256": digests.of_files(zip(chosen.names, chosen.paths, strict=True)),
             "notes": [*labels.notes, *found.notes()],

@@ -6,7 +6,7 @@ torchvision's `ImageFolder` has them. Only names and sizes are read until a pict
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hardset.errors import UsageError
@@ -41,20 +41,16 @@ def read(asked: Asked) -> Examples:
 def split_folder(asked: Asked) -> tuple[Path, str]:
     """Return the folder of the split that was asked for, and what it is called there.
 
+    Where there are no splits it is the place itself, and "".
+
     Raises:
-        UsageError: there are other splits only, or there are none and it is not the training set.
+        UsageError: there are other splits only.
     """
     path = asked.path
     there = _splits(path)
     if there:
         name = splits.pick(there, asked.split, path)
         return path / name, name
-    if asked.split not in splits.names("train") and path.name.lower() not in splits.KNOWN:
-        raise UsageError(
-            f"{path} has no split {asked.split!r}: its folders are classes "
-            f"({', '.join(folder.name for folder in folders_in(path)[:3])}, ...); name the folder "
-            "of the split itself"
-        )
     return path, ""
 
 
@@ -82,24 +78,21 @@ def classed(
             f"{root} has folders that are none of the {len(classes)} classes: {', '.join(odd[:3])}"
             + (f" and {len(odd) - 3} more" if len(odd) > 3 else "")
         )
-    trees = [walk(folder, root) for folder in folders]
-    if not any(map(len, trees)):
+    trees: list[Tree] = []
+
+    def found() -> Iterator[tuple[str, list[str], list[int], list[int]]]:
+        for folder, name in zip(folders, called, strict=True):
+            trees.append(walk(folder, root))
+            inside, trees[-1].folders = trees[-1].folders, []  # names are kept compactly elsewhere
+            for within, files, sizes in inside:
+                yield within, files, sizes, [number[name]] * len(files)
+
+    source = {"place": asked.place, "layout": layout, "split": split}
+    opened = photographs(root, found(), classes, source)
+    if not len(opened):
         raise UsageError(f"{root}: none of its {len(folders)} class folders has a picture")
-    return photographs(
-        root,
-        (
-            (folder, files, sizes, [number[name]] * len(files))
-            for tree, name in zip(trees, called, strict=True)
-            for folder, files, sizes in tree.folders
-        ),
-        classes,
-        {
-            "place": asked.place,
-            "layout": layout,
-            "split": split or asked.split,
-            "notes": _notes(trees, called),
-        },
-    )
+    opened.source["notes"] = _notes(trees, called)
+    return opened
 
 
 def _splits(path: Path) -> list[str]:
@@ -113,14 +106,14 @@ def _splits(path: Path) -> list[str]:
 
 def _notes(trees: Sequence[Tree], called: Sequence[str]) -> list[str]:
     notes = []
-    if empty := [name for tree, name in zip(trees, called, strict=True) if not len(tree)]:
+    if empty := [name for tree, name in zip(trees, called, strict=True) if not tree.count]:
         notes.append(
             f"{len(empty)} class folders have no picture: {', '.join(empty[:3])}"
             + (", ..." if len(empty) > 3 else "")
         )
     if others := sum(tree.others for tree in trees):
         notes.append(f"{others:,} files whose names are not of pictures were left out")
-    if sum(map(bool, map(len, trees))) == 1:
+    if sum(tree.count > 0 for tree in trees) == 1:
         notes.append("pictures of one class only")
     if loops := [loop for tree in trees for loop in tree.loops]:
         notes.append(f"{len(loops)} links that lead back were not followed: {loops[0]}")

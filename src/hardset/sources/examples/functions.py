@@ -48,18 +48,19 @@ def read(asked: Asked) -> Examples:
         given = function(split=asked.split) if takes else function()
     except Exception as error:
         raise UsageError(f"{asked.place} failed: {told(error)}") from error
-    network = None
+    network, split = None, asked.split if takes else ""
     if isinstance(given, tuple | list) and len(given) == 2 and not is_examples(given):
         network, given = given
     if isinstance(given, Mapping) and not is_examples(given):
         there = [str(name) for name in given]
-        given = given[splits.pick(there, asked.split, asked.place)]
+        split = splits.pick(there, asked.split, asked.place)
+        given = given[split]
         if isinstance(given, tuple | list) and len(given) == 2 and not is_examples(given):
             network, given = given
     examples: Any = given if is_examples(given) else _mapped(given, asked)
     if network is not None:
         examples.network = network
-    said = {"place": asked.place, "layout": NAME, "split": asked.split, "notes": []}
+    said = {"place": asked.place, "layout": NAME, "split": split, "notes": []}
     for key, value in said.items():
         examples.source.setdefault(key, value)
     if "sha256" not in examples.source:

@@ -53,8 +53,6 @@ def read(asked: Asked) -> Examples:
     split = ""
     if _classes(root):
         folder = root  # the split itself
-        if asked.split not in splits.names("train") and root.name.lower() not in splits.KNOWN:
-            raise UsageError(f"{root} has no split {asked.split!r}; name the folder of the split")
     else:
         there = [one.name for one in folders_in(root) if one.name.lower() in splits.KNOWN]
         wanted = asked.split

@@ -87,7 +87,6 @@ def map_style(data: Any, asked: Asked, told: Callable[[BaseException], str]) -> 
         source={
             "place": where,
             "layout": "function",
-            "split": asked.split,
             "sha256": _digest(data, labels.labels),
             "notes": [*notes, *labels.notes],
         },

@@ -12,6 +12,7 @@ from typing import cast
 
 from hardset.errors import UsageError
 from hardset.lowresource.examples import Examples
+from hardset.sources.examples import splits
 from hardset.sources.examples.asked import Asked, Layout
 from hardset.sources.examples.labelling import NoLabelsError
 from hardset.sources.examples.tree import entries
@@ -43,13 +44,16 @@ def open_examples(
         text: the column of the texts, or the two columns.
         image: the column of the pictures.
         split: `train`, `test`, `val` or another; where there is no `test`, or it has no labels,
-            the validation set is taken for it, and `source["notes"]` says so.
+            the validation set is taken for it, and `source["notes"]` says so. A place without
+            splits, as one file is, is taken whole, whichever is asked for.
         classes: the labels' names in the order of their numbers: those of the training set, so
             that a test set has the same numbers. Empty for labels that are real numbers.
 
     Returns:
-        The examples. Their `source["notes"]` is a list of sentences on what a reader of results
-        should know: rows without label, classes without pictures, one class only.
+        The examples. Their `source["split"]` is what the split is called there, "" where there are
+        none; `source["notes"]` is a list of sentences on what a reader of results should know:
+        rows without label, classes without pictures, one class only. A network that a function of
+        the user's gave is their `.network`.
 
     Raises:
         UsageError: nothing is there, it has none of the layouts, or not what was asked for.
@@ -66,7 +70,7 @@ def open_examples(
         raise UsageError(f"there is no layout {layout!r}; there are: {', '.join(LAYOUTS)}")
     module = _module(layout) if layout else _recognise(asked.place)
     try:
-        return module.read(asked)
+        return _with_split_noted(module.read(asked), asked)
     except NoLabelsError:
         if split != "test":
             raise
@@ -80,6 +84,18 @@ def open_examples(
             "its test examples have no labels: these are its validation examples"
         )
         return examples
+
+
+def _with_split_noted(examples: Examples, asked: Asked) -> Examples:
+    """Say where a place without splits was taken for another than the training set."""
+    wanted = splits.names(asked.split)
+    there = examples.source.get("split", "")
+    named = splits.split_of(asked.path) in wanted
+    if not there and asked.split not in splits.names("train") and not named:
+        examples.source.setdefault("notes", []).append(
+            f"nothing there says of which split it is: all of it was taken as {asked.split!r}"
+        )
+    return examples
 
 
 def _module(name: str) -> Layout:

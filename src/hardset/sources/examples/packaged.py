@@ -63,7 +63,7 @@ def read(asked: Asked) -> Examples:
             "split": split,
             "package": shipped.package,
             "licence": shipped.licence,
-            **whole.source,
+            "sha256": hashlib.sha256(f"{whole.source['sha256']} {split}".encode()).hexdigest(),
             "notes": list(labels.notes),
         },
         ids=[whole.id(int(position)) for position in chosen],

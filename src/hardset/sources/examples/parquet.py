@@ -77,7 +77,7 @@ def read_files(asked: Asked, chosen: files.Files, **facts: Any) -> Table:
         source={
             "place": asked.place,
             "layout": NAME,
-            "split": chosen.split or asked.split,
+            "split": chosen.split,
             "files": list(chosen.names),
             "columns": {"content": list(columns.content), "label": columns.label},
             "sha256": digests.of_files(zip(chosen.names, chosen.paths, strict=True)),

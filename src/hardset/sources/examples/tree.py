@@ -18,16 +18,15 @@ class Tree:
     Attributes:
         folders: those with pictures, sorted, each as seen from the root, with the pictures' names,
             sorted, and their sizes in bytes (-1 for a link that leads nowhere).
+        count: how many pictures there are.
         others: how many other visible files there are.
         loops: links that lead back to a folder they are in.
     """
 
     folders: list[tuple[str, list[str], list[int]]] = field(default_factory=list)
+    count: int = 0
     others: int = 0
     loops: list[str] = field(default_factory=list)
-
-    def __len__(self) -> int:
-        return sum(len(names) for _, names, _ in self.folders)
 
 
 def hidden(name: str) -> bool:
@@ -107,3 +106,4 @@ def _walk(folder: Path, within: str, above: tuple[tuple[int, int], ...], tree: T
             tree.others += 1
     if names:
         tree.folders.append((within, names, sizes))
+        tree.count += len(names)
