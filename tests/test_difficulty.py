@@ -27,7 +27,8 @@ from hardset.errors import UsageError  # noqa: E402
 from hardset.hardest import parts as parts_module  # noqa: E402
 from hardset.hardest import predictors  # noqa: E402
 from hardset.hardest.data import Data  # noqa: E402
-from hardset.hardest.difficulty import Settings, difficulty  # noqa: E402
+from hardset.hardest.difficulty import difficulty  # noqa: E402
+from hardset.hardest.difficulty_settings import Settings  # noqa: E402
 from hardset.hardest.difficulty_table import write_table  # noqa: E402
 from hardset.hardest.out_of_fold import deal  # noqa: E402
 from hardset.hardest.parts import Parts, rows_a_part  # noqa: E402

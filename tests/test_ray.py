@@ -14,7 +14,8 @@ pytestmark = [pytest.mark.ray, pytest.mark.torch]
 from hardset.cli.difficulty import difficulty as command  # noqa: E402
 from hardset.errors import UsageError  # noqa: E402
 from hardset.hardest.data import Data  # noqa: E402
-from hardset.hardest.difficulty import Settings, difficulty  # noqa: E402
+from hardset.hardest.difficulty import difficulty  # noqa: E402
+from hardset.hardest.difficulty_settings import Settings  # noqa: E402
 from hardset.hardest.ray_shards import cluster  # noqa: E402
 
 FOR_RAY = """

@@ -130,8 +130,8 @@ def difficulty(
     if ray is not None:
         _see_extra("ray", "ray")
     from hardset.hardest.data import Data
-    from hardset.hardest.difficulty import Settings
     from hardset.hardest.difficulty import difficulty as measure
+    from hardset.hardest.difficulty_settings import Settings
 
     whole = {"--seeds": seeds, "--epochs": epochs, "--batch": batch, "--steps": steps}
     whole |= {"--score-batch": score_batch, "--threads": threads}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,11 @@ import torch
 
 import hardset
 from hardset.errors import UsageError
-from hardset.hardest.asked import must_be_same, of_data, versions
+from hardset.hardest.asked import must_be_same, versions
 from hardset.hardest.data import Data
+from hardset.hardest.difficulty_settings import Settings, asked, check
 from hardset.hardest.difficulty_table import write_table
-from hardset.hardest.out_of_fold import Folds, deal, estimate
+from hardset.hardest.out_of_fold import Folds, estimate
 from hardset.hardest.parts import Parts, read_json, rows_a_part, write_json
 from hardset.hardest.predictors import (
     DEFAULTS,
@@ -35,9 +36,10 @@ from hardset.hardest.predictors import (
     trained,
 )
 from hardset.hardest.progress import Show, told
-from hardset.hardest.score_pass import SCORED, Mode, ScorePass
+from hardset.hardest.score_pass import SCORED, ScorePass
 from hardset.lowresource.difficulty import SCORES
 from hardset.lowresource.examples import Examples
+from hardset.lowresource.network import Network
 from hardset.lowresource.stability import Pair
 from hardset.reports.folder import MANIFEST, REPORT, make_usable, safe_name
 
@@ -48,40 +50,6 @@ Work = Iterable[tuple[int, pl.DataFrame, list[str]]]
 """Parts as they are done: number, table, and what gradient norms said."""
 Shards = Callable[[ScorePass, Parts, list[int]], Work]
 """Scores the parts of some numbers elsewhere, in any order."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What is asked.
-
-    Attributes:
-        predictors: names of networks; empty for the one that came with the examples, or else the
-            default for their kind.
-        seeds: how many of each: 0 to seeds - 1.
-        scores: names in `SCORES`.
-        overrides: parts of the recipes that are otherwise: epochs, batch, lr, steps.
-        at_epoch: score the state after so many epochs; None for the last.
-        weights: what predictors start from, as `registry.build` takes it.
-        batch: examples scored at once; None for as many as the recipe trains on at once.
-        threads: that torch computes with; None for its own choice.
-        device: torch's name of it.
-        mode: `eval`, or `paper`: training mode, one example at a time.
-        label_noise: estimate wrong labels, out of fold, by the first predictor.
-        folds: how many.
-    """
-
-    predictors: tuple[str, ...] = ()
-    seeds: int = 3
-    scores: tuple[str, ...] = ("loss", "gradient_norm")
-    overrides: Mapping[str, Any] = field(default_factory=dict)
-    at_epoch: int | None = None
-    weights: str | None = None
-    batch: int | None = None
-    threads: int | None = None
-    device: str = "cpu"
-    mode: Mode = "eval"
-    label_noise: bool = False
-    folds: int = 3
 
 
 @dataclass(frozen=True)
@@ -128,8 +96,11 @@ def difficulty(
     Raises:
         UsageError: the settings do not go with the data, or the folder holds another scoring.
     """
-    walk = _Walk(data, out, settings, shards, workers, show)
-    return walk.walk()
+    threads = torch.get_num_threads()
+    try:
+        return _Walk(data, out, settings, shards, workers, show).walk()
+    finally:
+        torch.set_num_threads(threads)
 
 
 class _Walk:
@@ -153,10 +124,11 @@ class _Walk:
         }
         self.batch = {name: self._batch(name) for name in self.names}
         self.epochs = any(SCORES[name].needs == "epochs" for name in settings.scores)
-        self.asked = self._asked(data)
+        self.asked = asked(settings, data, self.examples, self.names, self.threads)
         self.began, self.started = time.monotonic(), datetime.now(UTC)
         self.failed: list[dict[str, Any]] = []
         self.noise: dict[str, Any] | None = None
+        self.built: dict[tuple[str, int], Network] = {}
 
     def _batch(self, name: str) -> int:
         if self.settings.mode == "paper":
@@ -203,7 +175,8 @@ class _Walk:
         predictor, network = trained(
             name, examples, folder, seed=seed, overrides=settings.overrides,
             at_epoch=settings.at_epoch, weights=settings.weights, device=settings.device,
-            epochs=self.epochs, progress=told(self.show, f"{title}: training"),
+            epochs=self.epochs, network=self.built.pop((name, seed), None),
+            progress=told(self.show, f"{title}: training"),
         )  # fmt: skip
         rows = rows_a_part(len(examples), self.batch[name])
         parts = Parts(folder, len(examples), rows)
@@ -267,35 +240,18 @@ class _Walk:
                 f"{self.out} holds {', '.join(sorted(held)[:3])} and no {MANIFEST}: name another "
                 "--out, or empty it"
             )
-        _check(self.settings, self.examples, self.recipes)
-        for name in self.names:  # the last of many must not fail when all others are trained
-            build(name, self.examples, seed=0, weights=self.settings.weights)
-        first = {"asked": self.asked, "state": "begun", "seconds": 0.0}
+        check(self.settings, self.examples, self.recipes)
+        for name in reversed(self.names):  # the last must not fail when all others are trained
+            network = build(name, self.examples, seed=0, weights=self.settings.weights)
+        self.built = {(self.names[0], 0): network}
+        first = {
+            "asked": self.asked,
+            "state": "begun",
+            "started": self.started.isoformat(timespec="seconds"),
+            "seconds": 0.0,
+        }
         write_json(path, first)
         return first
-
-    def _asked(self, data: Data) -> dict[str, Any]:
-        settings = self.settings
-        return {
-            "data": of_data(self.examples),
-            **data.flags(),
-            "--predictor": list(self.names),
-            "--seeds": settings.seeds,
-            "--score": list(settings.scores),
-            "--mode": settings.mode,
-            **{
-                f"--{name}": settings.overrides.get(name)
-                for name in ("epochs", "batch", "lr", "steps")
-            },
-            "--at-epoch": settings.at_epoch,
-            "--weights": settings.weights,
-            "--score-batch": settings.batch,
-            "--threads": self.threads,
-            "--device": settings.device,
-            "--label-noise": settings.label_noise,
-            "--folds": settings.folds if settings.label_noise else None,
-            "library": versions(),
-        }
 
     def _manifest(
         self,
@@ -308,7 +264,7 @@ class _Walk:
             "hardset": hardset.__version__,
             "versions": versions(),
             "state": "finished",
-            "started": before.get("started", self.started.isoformat(timespec="seconds")),
+            "started": before["started"],
             "seconds": round(before.get("seconds", 0.0) + time.monotonic() - self.began, 3),
             "data": {
                 "source": examples.source,
@@ -387,24 +343,3 @@ def _any_scored(parts: Parts) -> bool:
 
 def _default(examples: Examples) -> tuple[str, ...]:
     return (own_name(examples) or DEFAULTS[examples.kind],)
-
-
-def _check(settings: Settings, examples: Examples, recipes: Mapping[str, Any]) -> None:
-    """Refuse what cannot come to anything, before anything is trained."""
-    if not len(examples):
-        raise UsageError("there is no example in the training set")
-    of_epochs = [name for name in settings.scores if SCORES[name].needs == "epochs"]
-    if of_epochs and not all(any_training for _, any_training in recipes.values()):
-        raise UsageError(
-            f"--score {of_epochs[0]} is what the epochs of training say, and --at-epoch 0 has none"
-        )
-    of_classes = [name for name in of_epochs if name != "variability"]
-    if of_classes and not examples.classes:
-        raise UsageError(
-            f"--score {of_classes[0]} has no meaning for labels that are real numbers; of the "
-            "scores that training leaves, variability has"
-        )
-    if settings.device.startswith("cuda") and not torch.cuda.is_available():
-        raise UsageError(f"--device {settings.device}: torch finds no GPU here; leave it out")
-    if settings.label_noise:
-        deal(examples, settings.folds, 0)

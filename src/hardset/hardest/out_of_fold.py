@@ -166,7 +166,7 @@ def _table(parts: Iterable[Part], index: Positions, suggested: NDArray[np.int64]
     for part in parts:
         p = part.probabilities.astype(np.float64)
         rows = np.arange(len(p))
-        good = np.isfinite(p).all(axis=1)
+        good = np.asarray(np.isfinite(p).all(axis=1))
         best = np.where(good, np.where(good[:, None], p, 0).argmax(axis=1), part.labels)
         place = np.searchsorted(index, part.index)
         suspect = np.isin(part.index, index)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +72,19 @@ def own_name(examples: Examples) -> str:
     return "" if given is None else str(examples.source.get("place") or "given")
 
 
+def own_weights(examples: Examples) -> dict[str, str]:
+    """Return what tells the network that came with the examples from another; {} without one."""
+    given = getattr(examples, "network", None)
+    module = getattr(given, "module", given)
+    if module is None:
+        return {}
+    found = hashlib.sha256()
+    for name, value in module.state_dict().items():
+        found.update(f"{name} {tuple(value.shape)} {value.dtype}".encode())
+        found.update(value.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
+    return {"network": found.hexdigest()}
+
+
 def build(name: str, examples: Examples, *, seed: int, weights: str | None = None) -> Network:
     """Return a fresh network: one of `registry.names`, or the one that came with the examples.
 
@@ -124,6 +138,7 @@ def trained(
     weights: str | None = None,
     device: str = "cpu",
     epochs: bool = False,
+    network: Network | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Predictor, Network | None]:
     """Train a predictor, or go on with it, or find that it is done.
@@ -138,15 +153,16 @@ def trained(
         weights: what to start from, as `registry.build` takes it.
         device: torch's name of it.
         epochs: gather the scores that the epochs of training give.
+        network: what `build` makes of all this, if it is at hand.
         progress: called with examples done and examples in all.
 
     Returns:
-        The predictor, and the network as it was built, untrained: `load` gives it its weights.
-        None where it was done before.
+        The predictor, and its network, to be given its weights by `load`; None where it was done
+        before.
     """
     if (found := read_json(folder / TRAINED)) is not None:
         return Predictor(folder=folder, **found), None
-    network = build(name, examples, seed=seed, weights=weights)
+    network = network or build(name, examples, seed=seed, weights=weights)
     recipe, any_training = recipe_of(name, examples, overrides, at_epoch)
     said = Trained()
     dynamics = Dynamics(len(examples)) if epochs else None

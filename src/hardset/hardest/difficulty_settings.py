@@ -1,0 +1,106 @@
+"""What is asked of `difficulty`, what makes no sense to ask, and what a resumed walk must match."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from hardset.errors import UsageError
+from hardset.hardest.asked import of_data, versions
+from hardset.hardest.data import Data
+from hardset.hardest.out_of_fold import deal
+from hardset.hardest.predictors import own_weights
+from hardset.hardest.score_pass import Mode
+from hardset.lowresource.difficulty import SCORES
+from hardset.lowresource.examples import Examples
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked.
+
+    Attributes:
+        predictors: names of networks; empty for the one that came with the examples, or else the
+            default for their kind.
+        seeds: how many of each: 0 to seeds - 1.
+        scores: names in `SCORES`.
+        overrides: parts of the recipes that are otherwise: epochs, batch, lr, steps.
+        at_epoch: score the state after so many epochs; None for the last.
+        weights: what predictors start from, as `registry.build` takes it.
+        batch: examples scored at once; None for as many as the recipe trains on at once.
+        threads: that torch computes with; None for its own choice.
+        device: torch's name of it.
+        mode: `eval`, or `paper`: training mode, one example at a time.
+        label_noise: estimate wrong labels, out of fold, by the first predictor.
+        folds: how many.
+    """
+
+    predictors: tuple[str, ...] = ()
+    seeds: int = 3
+    scores: tuple[str, ...] = ("loss", "gradient_norm")
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    at_epoch: int | None = None
+    weights: str | None = None
+    batch: int | None = None
+    threads: int | None = None
+    device: str = "cpu"
+    mode: Mode = "eval"
+    label_noise: bool = False
+    folds: int = 3
+
+
+def check(settings: Settings, examples: Examples, recipes: Mapping[str, Any]) -> None:
+    """Refuse what cannot come to anything, before anything is trained."""
+    if not len(examples):
+        raise UsageError("there is no example in the training set")
+    of_epochs = [name for name in settings.scores if SCORES[name].needs == "epochs"]
+    if of_epochs and not all(any_training for _, any_training in recipes.values()):
+        raise UsageError(
+            f"--score {of_epochs[0]} is what the epochs of training say, and --at-epoch 0 has none"
+        )
+    of_classes = [name for name in of_epochs if name != "variability"]
+    if of_classes and not examples.classes:
+        raise UsageError(
+            f"--score {of_classes[0]} has no meaning for labels that are real numbers; of the "
+            "scores that training leaves, variability has"
+        )
+    if settings.device.startswith("cuda") and not torch.cuda.is_available():
+        raise UsageError(f"--device {settings.device}: torch finds no GPU here; leave it out")
+    if settings.label_noise:
+        deal(examples, settings.folds, 0)
+
+
+def asked(
+    settings: Settings, data: Data, examples: Examples, names: Sequence[str], threads: int
+) -> dict[str, Any]:
+    """Return all that must be the same for a walk to be gone on with, by flag.
+
+    Args:
+        settings: what is asked.
+        data: how the examples were opened.
+        examples: the training set.
+        names: of the predictors, defaults filled in.
+        threads: that torch computes with, the default filled in.
+    """
+    return {
+        "data": of_data(examples) | own_weights(examples),
+        **data.flags(),
+        "--predictor": list(names),
+        "--seeds": settings.seeds,
+        "--score": list(settings.scores),
+        "--mode": settings.mode,
+        **{
+            f"--{name}": settings.overrides.get(name) for name in ("epochs", "batch", "lr", "steps")
+        },
+        "--at-epoch": settings.at_epoch,
+        "--weights": settings.weights,
+        "--score-batch": settings.batch,
+        "--threads": threads,
+        "--device": settings.device,
+        "--label-noise": settings.label_noise,
+        "--folds": settings.folds if settings.label_noise else None,
+        "library": versions(),
+    }
