@@ -5,7 +5,8 @@ them: that time goes into the norms. What each function adds is measured as soon
 gradient comes (`rules`, `contributions`), so that memory falls as in a plain backward pass.
 
 The first batch, and every later one whose tensors are laid out otherwise, is compared with plain
-autograd on a few of its examples, parameter by parameter; what differs goes to `fallbacks`.
+autograd on a few of its examples, parameter by parameter; what differs goes to `fallbacks`. What is
+learnt so is remembered by the layout, so that a batch gets the same figures whichever came before.
 """
 
 from __future__ import annotations
@@ -26,7 +27,15 @@ from hardset.lowresource.norms.watch import Watch
 COMPARED = 3
 """Examples of a batch that plain autograd repeats."""
 
-BY_FUNC, ONE_BY_ONE = "torch.func", "one by one"
+SHARED, BY_FUNC, ONE_BY_ONE = "shared", "torch.func", "one by one"
+LADDER = (SHARED, BY_FUNC, ONE_BY_ONE)
+"""What is tried, one after the other, for a parameter whose norms differ from plain autograd's."""
+
+Layout = frozenset[tuple[str | int, ...]]
+State = frozenset[tuple[str, str]]
+"""Parameters that are measured otherwise than first guessed, each with its step of the ladder."""
+Fallen = dict[str, tuple[str, str]]
+"""By name: `BY_FUNC` or `ONE_BY_ONE`, and why."""
 
 
 class Measured(NamedTuple):
@@ -37,6 +46,13 @@ class Measured(NamedTuple):
     """(batch,), see `losses.example_losses`."""
     squared_norms: Tensor
     """(batch,) float64: squared gradient norm over all parameters that need a gradient."""
+
+
+class _Pass(NamedTuple):
+    outputs: Tensor
+    losses: Tensor
+    norms: dict[str, Tensor]
+    layout: Layout
 
 
 @dataclass(frozen=True)
@@ -66,10 +82,12 @@ class GradientNorms:
         self.module = module
         self._parameters: dict[str, nn.Parameter] = {}
         self._frozen: list[str] = []
-        self._fallen: dict[str, tuple[str, str]] = {}
-        self._shared: set[str] = set()
+        self._unfollowed: Fallen = {}
+        self._fallen: Fallen = {}
+        self._ever_fallen: Fallen = {}
         self._how: dict[str, tuple[str, str]] = {}
-        self._checked: set[frozenset[tuple[str | int, ...]]] = set()
+        self._agreed: set[tuple[State, Layout]] = set()
+        self._corrected: dict[tuple[State, Layout], State] = {}
         self._open = False
         self._fast = True
 
@@ -100,7 +118,7 @@ class GradientNorms:
     @property
     def plan(self) -> list[Planned]:
         """How each parameter was measured in the last batch; empty before the first."""
-        if not self._checked:
+        if not self._agreed:
             return []
         return [
             Planned(name, tuple(p.shape), *(self._fallen.get(name) or self._how[name]))
@@ -112,7 +130,7 @@ class GradientNorms:
         said = []
         for method in (BY_FUNC, ONE_BY_ONE):
             reasons: dict[str, list[str]] = {}
-            for name, (by, why) in self._fallen.items():
+            for name, (by, why) in self._ever_fallen.items():
                 if by == method:
                     reasons.setdefault(why, []).append(name)
             said += [f"Measured by {method}: {_named(n)} ({why})." for why, n in reasons.items()]
@@ -135,20 +153,34 @@ class GradientNorms:
         """
         if not self._open:
             raise UsageError("open it first: `with GradientNorms(module) as norms:`")
+        state: State = frozenset()
         while True:
-            outputs, losses, norms, guesses = self._measure(inputs, targets)
-            if guesses in self._checked or self._agrees(inputs, targets, losses, norms):
-                self._checked.add(guesses)
-                total = torch.zeros(len(targets), dtype=torch.float64, device=losses.device)
-                for name in self._parameters:
-                    total += norms[name]
-                return Measured(outputs, losses, total)
+            found = self._pass(inputs, targets, state)
+            key = (state, found.layout)
+            if key not in self._agreed and key not in self._corrected:
+                differing = self._differing(inputs, targets, found)
+                if differing:
+                    self._corrected[key] = self._one_step_down(state, differing)
+                else:
+                    self._agreed.add(key)
+            if key in self._agreed:
+                break
+            state = self._corrected[key]
+        total = torch.zeros_like(found.losses)
+        for name in self._parameters:
+            total += found.norms[name]
+        self._ever_fallen |= self._fallen
+        return Measured(found.outputs, found.losses, total)
 
-    def _measure(
-        self, inputs: Any, targets: Tensor
-    ) -> tuple[Tensor, Tensor, dict[str, Tensor], frozenset[tuple[str | int, ...]]]:
+    def _pass(self, inputs: Any, targets: Tensor, state: State) -> _Pass:
+        differed = "its measured norm differed from plain autograd's"
+        steps = dict(state)
+        self._fallen = self._unfollowed | {
+            name: (step, differed) for name, step in state if step != SHARED
+        }
         watched = {n: p for n, p in self._parameters.items() if n not in self._fallen}
-        watch = Watch(len(targets), watched, RULES, self._shared)
+        shared = {name for name, step in steps.items() if step == SHARED}
+        watch = Watch(len(targets), watched, RULES, shared)
         with torch.enable_grad():
             with watch:
                 outputs = self.module(inputs)
@@ -157,67 +189,67 @@ class GradientNorms:
                 torch.autograd.grad(losses.sum(), watch.anchor, allow_unused=True)
         watch.finish()
         for name, why in watch.unknown.items():
-            self._fall(name, why)
-        norms = watch.norms
-        self._how |= watch.how
-        norms |= self._measure_fallen(inputs, targets)
-        return outputs.detach(), losses.detach(), norms, frozenset(watch.guesses)
+            self._unfollowed[name] = self._fallen[name] = (BY_FUNC, why)
+        self._how = watch.how
+        norms = watch.norms | self._norms_of_fallen(inputs, targets)
+        return _Pass(outputs.detach(), losses.detach(), norms, frozenset(watch.guesses))
 
-    def _measure_fallen(self, inputs: Any, targets: Tensor) -> dict[str, Tensor]:
+    def _norms_of_fallen(self, inputs: Any, targets: Tensor) -> dict[str, Tensor]:
         names = [name for name, (by, _) in self._fallen.items() if by == BY_FUNC]
         norms: dict[str, Tensor] = {}
         if names:
             try:
                 norms |= by_torch_func(self.module, names, inputs, targets)
             except (RuntimeError, NotImplementedError, ValueError, TypeError) as error:
+                why = f"torch.func cannot: {str(error).splitlines()[0]}"
                 for name in names:
-                    self._fall(name, f"torch.func cannot: {str(error).splitlines()[0]}")
+                    fallen = (ONE_BY_ONE, f"{self._fallen[name][1]}; {why}")
+                    self._unfollowed[name] = self._fallen[name] = fallen
         names = [name for name, (by, _) in self._fallen.items() if by == ONE_BY_ONE]
         if names:
             norms |= one_by_one(self.module, names, inputs, targets)[0]
         return norms
 
-    def _fall(self, name: str, why: str) -> None:
-        """Measure a parameter in the next slower way."""
-        if name in self._fallen:
-            self._fallen[name] = (ONE_BY_ONE, f"{self._fallen[name][1]}; {why}")
-        else:
-            self._fallen[name] = (BY_FUNC, why)
-
-    def _agrees(
-        self, inputs: Any, targets: Tensor, losses: Tensor, norms: dict[str, Tensor]
-    ) -> bool:
-        """Compare some examples with plain autograd; let fall what differs."""
-        rows = sorted({0, len(targets) // 2, len(targets) - 1})[:COMPARED]
-        names = list(self._parameters)
-        alone, alone_losses = one_by_one(self.module, names, picked(inputs, rows), targets[rows])
-        half = any(p.dtype in (torch.float16, torch.bfloat16) for p in self.module.parameters())
-        close = 0.1 if half else 1e-3
-        if not torch.allclose(losses[rows], alone_losses, close, close, equal_nan=True):
-            raise UsageError(
-                f"the loss of an example changes with its batch (alone {alone_losses.tolist()}, "
-                f"among {len(targets)} {losses[rows].tolist()}): no gradient norm is its own. Use "
-                "evaluation mode and layers that do not mix examples, or --mode paper"
-            )
-        total = torch.stack(list(alone.values())).sum(0) if names else losses
-        agreed = True
-        for name in names:
-            # Below 1e-6 of the whole, rounding is all there may be to a parameter's gradient.
-            allowed = close * alone[name] + (1e-3 if half else 1e-6) * total
-            difference = (norms[name][rows] - alone[name]).abs()
-            if bool((difference <= allowed).all()) or not bool(alone[name].isfinite().all()):
-                continue
-            if self._fallen.get(name, ("", ""))[0] == ONE_BY_ONE:
+    def _one_step_down(self, state: State, differing: list[str]) -> State:
+        steps = dict(state)
+        for name in differing:
+            now = self._fallen[name][0] if name in self._fallen else steps.get(name)
+            if now == ONE_BY_ONE:
                 raise UsageError(
                     f"the gradient of {name} is another each time it is asked for: put the module "
                     "into evaluation mode, or use --mode paper"
                 )
-            agreed = False
-            if name not in self._shared:  # were its inputs taken to be of single examples?
-                self._shared.add(name)
-            else:
-                self._fall(name, "its measured norm differed from plain autograd's")
-        return agreed
+            steps[name] = LADDER[LADDER.index(now) + 1 if now else 0]
+        return frozenset(steps.items())
+
+    def _differing(self, inputs: Any, targets: Tensor, found: _Pass) -> list[str]:
+        """Return the parameters whose norms are not those of plain autograd on some examples."""
+        rows = sorted({0, len(targets) // 2, len(targets) - 1})[:COMPARED]
+        names = list(self._parameters)
+        alone, losses = one_by_one(self.module, names, picked(inputs, rows), targets[rows])
+        half = any(p.dtype in (torch.float16, torch.bfloat16) for p in self.module.parameters())
+        close = 0.1 if half else 1e-3
+        if not torch.allclose(found.losses[rows], losses, close, close, equal_nan=True):
+            raise UsageError(
+                f"the loss of an example changes with its batch (alone {losses.tolist()}, among "
+                f"{len(targets)} {found.losses[rows].tolist()}): no gradient norm is its own. Use "
+                "evaluation mode and layers that do not mix examples, or --mode paper"
+            )
+        if not names:
+            return []
+        total = torch.stack(list(alone.values())).sum(0)
+        finite = total.isfinite()
+        # Below 1e-6 of the whole, rounding is all there may be to a parameter's gradient.
+        floor = (1e-3 if half else 1e-6) * total
+        return [
+            name
+            for name in names
+            if bool(
+                ((found.norms[name][rows] - alone[name]).abs() > close * alone[name] + floor)[
+                    finite
+                ].any()
+            )
+        ]
 
 
 def _must_be_steady(module: nn.Module) -> None:
