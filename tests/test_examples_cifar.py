@@ -80,6 +80,7 @@ def test_pickles_name_only_plain_things():
     [
         (pickle.dumps(np.array([print], dtype=object), 2), "no plain value|which are no numbers"),
         (b"cnumpy\nload\n(S'x'\ntR.", "names numpy.load"),
+        (b"cnumpy\nndarray\n(I100000000000\ntR.", "not a pickle of plain values"),
         (b"c_codecs\nencode\n(Vx\nS'rot13'\ntR.", "encodes text as"),
         (b"\x80\x02}q", "not a pickle of plain values"),
         (b"<html>", "not a pickle of plain values"),

@@ -99,30 +99,30 @@ def read(asked: Asked) -> Examples:
             raise UsageError(f"{path} holds no CIFAR; a place of this layout has {NEEDS}")
         folder, version = found
         data = _from_folder(folder, version, split)
-    names = _names(data.pop(version.names[0]), version, path)
+    names = _names(_bytes(data.pop(version.names[0])), version, path)
     files = version.files[split]
     digest = hashlib.sha256()
-    pixels: list[NDArray[np.uint8]] = []
+    # Room for all, filled file by file: no file's bytes are kept longer than they are needed.
+    whole = np.empty((sum(map(_size, data.values())) // PIXELS, SIDE, SIDE, 3), dtype=np.uint8)
     numbers: list[int] = []
     starts: list[int] = []
     for file in files:
-        content = data.pop(file)
+        content = _bytes(data.pop(file))
         digest.update(content)
-        starts.append(len(numbers))
         rows, labels = _batch(content, version, f"{path}, {file}")
         del content
-        # As people see them: channels last.
-        pixels.append(rows.reshape(-1, 3, SIDE, SIDE).transpose(0, 2, 3, 1))
+        at = len(numbers)
+        starts.append(at)
         numbers += labels
-    whole = np.empty((len(numbers), SIDE, SIDE, 3), dtype=np.uint8)
-    for start, batch in zip(starts, pixels, strict=True):
-        whole[start : start + len(batch)] = batch
+        # As people see them: channels last.
+        whole[at : len(numbers)] = rows.reshape(-1, 3, SIDE, SIDE).transpose(0, 2, 3, 1)
+        del rows
     known = labelled(numbers, f"{path}, labels", classes=names, numbers=True)
     if asked.classes and asked.classes != names:
         texts = [names[label] for label in known.labels]
         known = labelled(texts, f"{path}, labels", classes=asked.classes)
     return Named(
-        whole,
+        whole[: len(numbers)],
         known.labels,
         known.classes,
         {
@@ -161,21 +161,31 @@ def _all_files(version: Version) -> list[str]:
     return [name for files in version.files.values() for name in files]
 
 
-def _from_folder(folder: Path, version: Version, split: str) -> dict[str, bytes]:
+def _from_folder(folder: Path, version: Version, split: str) -> dict[str, bytes | Path]:
     wanted = (*version.files[split], version.names[0])
     missing = [name for name in wanted if not (folder / name).is_file()]
     if missing:
         raise UsageError(f"{folder} lacks {', '.join(missing)} of {version.title}")
+    return {name: folder / name for name in wanted}
+
+
+def _bytes(held: bytes | Path) -> bytes:
+    if isinstance(held, bytes):
+        return held
     try:
-        return {name: (folder / name).read_bytes() for name in wanted}
+        return held.read_bytes()
     except OSError as error:
-        raise UsageError(f"{folder} cannot be read: {error.strerror or error}") from error
+        raise UsageError(f"{held} cannot be read: {error.strerror or error}") from error
 
 
-def _from_archive(path: Path, split: str) -> tuple[Version, dict[str, bytes]]:
+def _size(held: bytes | Path) -> int:
+    return len(held) if isinstance(held, bytes) else held.stat().st_size
+
+
+def _from_archive(path: Path, split: str) -> tuple[Version, dict[str, bytes | Path]]:
     wanted = {name for version in VERSIONS for name in version.files[split]}
     wanted |= {version.names[0] for version in VERSIONS}
-    data: dict[str, bytes] = {}
+    data: dict[str, bytes | Path] = {}
     try:
         with tarfile.open(path, "r|*") as archive:  # read once through, nothing is unpacked
             for member in archive:

@@ -21,12 +21,18 @@ class _Plain(pickle.Unpickler):
         if core and name == "_reconstruct":
             return _empty
         if (module, name) == ("numpy", "ndarray"):
-            return np.ndarray
+            return _Array
         if (module, name) == ("numpy", "dtype"):
             return _dtype
         if (module, name) == ("_codecs", "encode"):  # how Python 3 writes bytes for Python 2
             return _latin1
         raise pickle.UnpicklingError(f"it names {module}.{name}, which is no plain value or array")
+
+
+class _Array:
+    """What stands for numpy's array type: it is named, and never called."""
+
+    __slots__ = ()
 
 
 def loads(data: bytes, where: object) -> Any:
@@ -51,7 +57,7 @@ def loads(data: bytes, where: object) -> Any:
 
 def _empty(kind: Any, shape: Any, code: Any) -> np.ndarray[Any, Any]:
     """Make the array whose state follows; only `ndarray` itself, and empty."""
-    if kind is not np.ndarray:
+    if kind is not _Array:
         raise pickle.UnpicklingError("it makes an array of a type that is no array")
     return np.ndarray((0,), dtype=np.uint8)
 
