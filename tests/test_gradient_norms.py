@@ -188,9 +188,8 @@ class Bare(nn.Module):
         x = (x.tanh() * self.scale) @ self.matrix - self.shift
         kernel = (self.kernel - self.kernel.mean()) / self.kernel.std()  # made of parameters alone
         x = F.conv1d(x.tanh().mT[:, :4], kernel).tanh()
-        bias = self.table[torch.arange(x.shape[2]) % 7].T[:, None]  # (2, 1, positions)
-        x = x[:, None, :2] * bias[None, :, 0, None, :] if x.dim() > 9 else x.tanh()
-        return x.sum(2) @ self.matrix[:3, :3] + (x[:, :2] * bias[:, 0]).sum((1, 2))[:, None]
+        rows = self.table[torch.arange(x.shape[2])].T  # (2, positions)
+        return x.sum(2) @ self.matrix[:3, :3] + (x[:, :2] * rows).sum((1, 2))[:, None]
 
 
 def test_parameters_without_a_module():
@@ -249,6 +248,52 @@ def test_tied_weights_and_a_layer_met_several_times(positions):
     kernel = nn.Conv1d(2, 2, 3, padding=1)
     thrice = nn.Sequential(kernel, nn.Tanh(), kernel, nn.Flatten(), Summed())
     agree(thrice, torch.randn(3, 2, 5), torch.randn(3))
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean"])
+@pytest.mark.parametrize("padding", [None, 0])
+def test_bags(mode, padding):
+    seeded()
+
+    class Bag(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.bag = nn.EmbeddingBag(9, 4, mode=mode, padding_idx=padding)
+            self.head = nn.Linear(4, 3)
+
+        def forward(self, inputs):
+            return self.head(self.bag(inputs["ids"], per_sample_weights=inputs.get("weights")))
+
+    inputs = {"ids": torch.randint(9, (3, 6))}
+    inputs["ids"][0] = 0
+    if mode == "sum":
+        inputs["weights"] = torch.rand(3, 6)
+    assert agree(Bag(), inputs, torch.tensor([0, 1, 2]))["bag.weight"] == "embedding"
+
+
+def test_it_does_not_depend_on_the_batches_before():
+    # Two batches, the second of which is laid out so that the first guess is wrong: in any order
+    # each has its own figures to the last bit.
+    seeded()
+
+    class Second(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Linear(3, 3)
+
+        def forward(self, x):
+            return self.inner(x.transpose(0, 1).contiguous()).tanh().sum(0)
+
+    net = Second()
+    batches = [(torch.randn(n, 4, 3), torch.arange(n) % 3) for n in (5, 4)]
+    found = []
+    for order in ([0, 1], [1, 0], [0, 0], [1, 1]):
+        with GradientNorms(net) as norms:
+            found.append({number: norms(*batches[number]).squared_norms for number in order})
+    assert torch.equal(found[0][0], found[1][0])
+    assert torch.equal(found[0][1], found[1][1])
+    assert torch.equal(found[0][0], found[2][0])
+    assert torch.equal(found[0][1], found[3][1])
 
 
 # What it leaves and what it says -----------------------------------------------------------------

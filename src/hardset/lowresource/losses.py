@@ -49,10 +49,15 @@ def example_losses(outputs: Tensor, targets: Tensor) -> Tensor:
 
 def losses_of(outputs: Tensor, targets: Tensor) -> Tensor:
     """Return `example_losses` unchecked, so that torch.func can go through it."""
-    wide = outputs.to(torch.float32 if outputs.device.type == "mps" else torch.float64)
+    wide = outputs.to(widest(outputs))
     if targets.is_floating_point():
         batch = targets.shape[0]
         return (wide.reshape(batch) - targets.reshape(batch).to(wide.dtype)).square()
     true = targets[:, None]
     others = (wide - wide.gather(1, true)).scatter(1, true, -torch.inf)
     return torch.logaddexp(torch.logsumexp(others, 1), wide.new_zeros(()))
+
+
+def widest(tensor: Tensor) -> torch.dtype:
+    """Return float64, or float32 on a device without it (Apple's)."""
+    return torch.float32 if tensor.device.type == "mps" else torch.float64

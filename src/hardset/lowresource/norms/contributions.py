@@ -16,6 +16,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from hardset.lowresource.losses import widest
+
 CHUNK = 1 << 22
 """Numbers made at a time, 16 MB of float32: more only falls out of the processor's cache."""
 
@@ -173,7 +175,7 @@ def _together(uses: Sequence[Rows]) -> Rows:
 def _cross(matrix: Positions, table: Rows) -> Tensor:
     ids = table.ids[:, None, :].expand(-1, matrix.g.shape[1], -1)
     met = matrix.g.gather(2, ids)  # (batch, s, t): g_s at the id of t
-    return (met * torch.bmm(matrix.x, table.g.mT)).sum((1, 2), dtype=torch.float64)
+    return (met * torch.bmm(matrix.x, table.g.mT)).sum((1, 2), dtype=widest(met))
 
 
 def _chunks(each: int, *tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
@@ -182,11 +184,11 @@ def _chunks(each: int, *tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
 
 
 def _gram(x: Tensor, g: Tensor) -> Tensor:
-    return torch.bmm(x, x.mT).mul_(torch.bmm(g, g.mT)).sum((1, 2), dtype=torch.float64)
+    return torch.bmm(x, x.mT).mul_(torch.bmm(g, g.mT)).sum((1, 2), dtype=widest(x))
 
 
 def _squares(tensor: Tensor) -> Tensor:
     """Return the sum of squares of each row, (batch,): by last dimension, then in float64."""
     last = tensor.shape[-1] if tensor.dim() > 1 else 1
     rows: Tensor = torch.linalg.vector_norm(tensor.reshape(len(tensor), -1, last), dim=2)
-    return rows.double().square().sum(1)
+    return rows.to(widest(rows)).square().sum(1)

@@ -15,12 +15,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
-from hardset.lowresource.norms.contributions import Positions, Rows, Whole
+from hardset.lowresource.norms.contributions import Positions, Whole
 from hardset.lowresource.norms.convolution import Geometry, Kernel, padded_same
-from hardset.lowresource.norms.watch import Source, Watch, plain, tensors
+from hardset.lowresource.norms.tables import embedding, embedding_bag
+from hardset.lowresource.norms.watch import Args, Options, Source, Watch, bound, plain, tensors
 
-Args = tuple[Any, ...]
-Options = dict[str, Any]
 Rule = Callable[[Watch, Any, Args, Options], Any]
 
 
@@ -29,7 +28,7 @@ Rule = Callable[[Watch, Any, Args, Options], Any]
 
 def _linear(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
     """F.linear(x, weight, bias)."""
-    x, weight, bias = _bound(("input", "weight", "bias"), args, kwargs)
+    x, weight, bias = bound(("input", "weight", "bias"), args, kwargs)
     return _matrix(watch, lambda: func(x, plain(weight), plain(bias)), x, weight, bias, False)
 
 
@@ -78,7 +77,7 @@ def _matrix(
 def _convolution(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
     """F.conv1d, conv2d, conv3d."""
     names = ("input", "weight", "bias", "stride", "padding", "dilation", "groups")
-    _, weight, _, stride, padding, dilation, groups = _bound(names, args, kwargs)
+    _, weight, _, stride, padding, dilation, groups = bound(names, args, kwargs)
     space = weight.dim() - 2
     stride, dilation = _numbers(stride, 1, space), _numbers(dilation, 1, space)
     same = padding == "same"
@@ -94,7 +93,7 @@ def _convolution(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
 def _transposed_convolution(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
     """F.conv_transpose1d, 2d, 3d."""
     names = ("input", "weight", "bias", "stride", "padding", "output_padding", "groups", "dilation")
-    _, weight, _, stride, padding, more, groups, dilation = _bound(names, args, kwargs)
+    _, weight, _, stride, padding, more, groups, dilation = bound(names, args, kwargs)
     space = weight.dim() - 2
     geometry = Geometry(
         _numbers(stride, 1, space),
@@ -114,7 +113,7 @@ def _kernel(
     geometry: Geometry,
     inputs: Callable[[Tensor], Tensor],
 ) -> Any:
-    x, weight, bias = _bound(("input", "weight", "bias"), args, kwargs)
+    x, weight, bias = bound(("input", "weight", "bias"), args, kwargs)
     dim = watch.along(x)
     if dim not in (0, -1) or x.dim() != weight.dim():
         return NotImplemented
@@ -141,38 +140,6 @@ def _numbers(value: Any, usual: int, space: int) -> tuple[int, ...]:
 def _channels(watch: Watch, g: Tensor, dim: int) -> Tensor:
     """Sum what has its channels second: (batch, channels)."""
     return summed(watch, g, dim, (g.shape[1], *(1,) * (g.dim() - 2))).reshape(watch.batch, -1)
-
-
-# Tables ----------------------------------------------------------------------------------------
-
-
-def _embedding(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
-    """F.embedding. Ids that all examples share, (1, T), are looked up for each of them."""
-    names = ("input", "weight", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq")
-    ids, weight, unused, most, _, by_frequency, *_ = _bound(names, args, kwargs)
-    table = watch.source(weight)
-    if most is not None or by_frequency or table is None or not isinstance(ids, Tensor):
-        return NotImplemented
-    shared = ids.dim() > 1 and ids.shape[0] == 1 and watch.batch > 1
-    dim = 0 if shared else watch.along(ids)
-    if dim is None or (dim < 0 and ids.dim() > 1):
-        return NotImplemented
-    if unused is not None and unused < 0:
-        unused += len(weight)
-
-    def run() -> Tensor:
-        found = F.embedding(ids, plain(weight), unused)
-        return found.expand(watch.batch, *found.shape[1:]) if shared else found
-
-    def taken(g: Tensor) -> Rows:
-        each = ids.expand(watch.batch, *ids.shape[1:]) if shared else watch.by_example(ids, dim)
-        flat = each.reshape(watch.batch, -1)
-        rows = watch.by_example(g, dim).reshape(watch.batch, -1, g.shape[-1])
-        if unused is not None:
-            rows = rows.masked_fill((flat == unused)[:, :, None], 0)
-        return Rows(flat, rows)
-
-    return watch.use(run, dim, (table, "embedding", taken))
 
 
 # Scales, shifts and norms ------------------------------------------------------------------------
@@ -364,11 +331,6 @@ def _broadcast(source: Source, dimensions: int, dim: int) -> bool:
     return padded[max(dim, 0)] == 1
 
 
-def _bound(names: Sequence[str], args: Args, kwargs: Options) -> list[Any]:
-    given = dict(zip(names, args, strict=False)) | kwargs
-    return [given.get(name) for name in names]
-
-
 RULES: dict[Any, Rule] = {
     F.linear: _linear,
     "matmul": _matmul,
@@ -379,7 +341,8 @@ RULES: dict[Any, Rule] = {
     **dict.fromkeys(
         (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d), _transposed_convolution
     ),
-    F.embedding: _embedding,
+    F.embedding: embedding,
+    F.embedding_bag: embedding_bag,
     **dict.fromkeys(_NORMS, _norm),
     **dict.fromkeys(("add", "add_", "__add__", "__radd__", "__iadd__"), _added),
     **dict.fromkeys(("sub", "sub_", "__sub__", "__rsub__", "__isub__"), _added),

@@ -12,7 +12,7 @@ carried back to the parameter by autograd.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from hardset.lowresource.losses import widest
 from hardset.lowresource.norms.contributions import Contribution, Whole, squared
 
 SAME_NUMBERS = {
@@ -48,6 +49,8 @@ class Source:
         return tuple(self.tensor.shape)
 
 
+Args = tuple[Any, ...]
+Options = dict[str, Any]
 Taker = Callable[[Tensor], Contribution]
 """From the gradient of a function's output to what the use adds."""
 
@@ -285,7 +288,7 @@ class Watch(TorchFunctionMode):
             self.how[name] = ("derived", "carried back through what is made of it by autograd")
         for name, parameter in self.parameters.items():
             if name not in self.norms and name not in self.unknown:
-                self.norms[name] = parameter.new_zeros(self.batch, dtype=torch.float64)
+                self.norms[name] = parameter.new_zeros(self.batch, dtype=widest(parameter))
                 self.how[name] = ("unused", "the loss does not depend on it")
 
     def _carried_back(self, source: Source, name: str) -> Tensor:
@@ -322,3 +325,9 @@ def widened(tensor: Tensor) -> Tensor:
 def plain(value: Any) -> Any:
     """Return a tensor cut from autograd, None as it is."""
     return value.detach() if isinstance(value, Tensor) else value
+
+
+def bound(names: Sequence[str], args: Args, kwargs: Options) -> list[Any]:
+    """Return the arguments in the order of their names, None where one is not given."""
+    given = dict(zip(names, args, strict=False)) | kwargs
+    return [given.get(name) for name in names]
