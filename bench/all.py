@@ -221,6 +221,13 @@ def million(_):
     yield from million.rows()
 
 
+def gradient_norms(_):
+    """11: every example's gradient norm over one plain pass; bench/gradients.py has the rest."""
+    import gradients
+
+    yield from gradients.rows()
+
+
 FIGURES = {
     "text": text, "images": images, "memory": memory, "import": start, "kill": kill,
     "metrics": metrics, "coverage": held, "panel": judged, "judges": judges, "million": million,
