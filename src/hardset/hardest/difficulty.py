@@ -7,6 +7,7 @@ last bit. Then ranks are averaged and scorers held against each other.
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -231,8 +232,10 @@ class _Walk:
             if "asked" not in before:
                 raise UsageError(f"{self.out} holds something else: name another --out")
             must_be_same(self.out, before["asked"], self.asked)
+            for pieces in self.out.glob(".pieces.*"):  # and what else a kill left half written
+                shutil.rmtree(pieces, ignore_errors=True)
             for stale in (*self.out.rglob(".*.*"), *self.out.rglob("*.part")):
-                stale.unlink(missing_ok=True)  # what a kill left half written
+                stale.unlink(missing_ok=True)
             return before
         held = [one.name for one in self.out.iterdir() if not one.name.startswith(".")]
         if held:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from hardset.hardest.parts import Parts, write_frame, write_json
+from hardset.hardest.parts import Parts, whole, write_json
 from hardset.hardest.score_pass import SCORED, STATES
 from hardset.lowresource import stability
 from hardset.lowresource.difficulty import SCORES
@@ -17,6 +18,8 @@ from hardset.lowresource.ranks import Floats, aggregate, normalised
 from hardset.lowresource.stability import Column, Pair
 
 TABLE, STABILITY = "difficulty.parquet", "stability.json"
+_TOGETHER = 16  # parts a piece
+_GROUP = 65_536  # rows, as much as a piece has at most
 
 
 def write_table(
@@ -41,33 +44,50 @@ def write_table(
     """
     states = _states(made)
     scored = states == STATES.index(SCORED)
+    families = [family for _, _, family in made]
     columns: dict[Column, Floats] = {}
     means: dict[str, pl.Series] = {}
     origins: dict[str, pl.Series] = {}
-    families = [family for _, _, family in made]
     for score in scores:
+        hard = SCORES[score].hard
         held = []
         for (name, seed, family), parts in made.items():
+            column = Column(score, name, seed, family)
             values = _column(parts, score)
-            origins[f"{score}@{name}#{seed}"] = pl.Series(values, nan_to_null=True)
+            origins[column.name] = pl.Series(values, nan_to_null=True)
             held.append(np.where(scored, values, np.nan))
-            columns[Column(score, name, seed, family)] = held[-1] * SCORES[score].hard
-        ranks = [normalised(values, SCORES[score].hard) for values in held]
+            columns[column] = held[-1] if hard > 0 else -held[-1]
         means[score] = pl.Series(aggregate(held, families).rank, nan_to_null=True)
-        means[f"rank_{score}"] = pl.Series(aggregate(ranks, families).rank, nan_to_null=True)
-        del held, ranks
-    pairs = stability.table(columns)
+        held = [normalised(values, hard) for values in held]
+        means[f"rank_{score}"] = pl.Series(aggregate(held, families).rank, nan_to_null=True)
+    pairs = stability.table(columns) if len(columns) > 1 else []
+    del columns, held, values
     write_json(out / STABILITY, stability.document(pairs, len(states)))
-    del columns
-    first = next(iter(made.values()))
-    frame = _scan(first).select("index", "id", "label").collect()
-    frame = frame.with_columns(
-        _named(frame["label"], classes),
-        pl.Series(STATES).gather(states).alias("state"),
-    ).with_columns(**means, **origins)
-    write_frame(out / TABLE, frame)
+    figures = pl.DataFrame({"state": pl.Series(states, dtype=pl.UInt8), **means, **origins})
+    _write(out / TABLE, next(iter(made.values())), figures, classes)
     counts = np.bincount(states, minlength=len(STATES))
     return {state: int(counts[number]) for number, state in enumerate(STATES)}, pairs
+
+
+def _write(path: Path, first: Parts, figures: pl.DataFrame, classes: Sequence[str]) -> None:
+    """Write the table, whole or not at all, from pieces: ids and names are never held together."""
+    names = pl.Series([*classes, None], dtype=pl.String)
+    states = pl.Series(STATES)
+    with TemporaryDirectory(prefix=".pieces.", dir=path.parent) as folder:
+        for start in range(0, len(first), _TOGETHER):
+            numbers = range(start, min(len(first), start + _TOGETHER))
+            rows = pl.concat(
+                [pl.read_parquet(first.path(n), columns=["index", "id", "label"]) for n in numbers]
+            )
+            here = figures.slice(first.range(start).start, rows.height)
+            label = rows["label"] if classes else pl.repeat(None, rows.height, eager=True)
+            named = names.gather(label.fill_null(len(classes)).cast(pl.UInt32))
+            piece = rows.with_columns(
+                named.alias("class"), states.gather(here["state"]).alias("state")
+            )
+            piece.hstack(here.drop("state")).write_parquet(Path(folder) / f"{start:06d}.parquet")
+        every = pl.scan_parquet(f"{folder}/*.parquet")
+        whole(path, lambda part: every.sink_parquet(part, row_group_size=_GROUP))
 
 
 def _states(made: Mapping[tuple[str, int, str], Parts]) -> NDArray[np.uint8]:
@@ -85,17 +105,9 @@ def _states(made: Mapping[tuple[str, int, str], Parts]) -> NDArray[np.uint8]:
 
 def _column(parts: Parts, name: str) -> NDArray[np.float64]:
     """Read one column of all parts, (n,); NaN where it is null."""
-    values = _scan(parts).select(pl.col(name).fill_null(float("nan"))).collect()[name].to_numpy()
-    return values.copy()
+    read = _scan(parts).select(pl.col(name).fill_null(float("nan"))).collect(engine="streaming")
+    return read[name].to_numpy()
 
 
 def _scan(parts: Parts) -> pl.LazyFrame:
     return pl.scan_parquet([str(path) for path in parts.paths()], glob=False)
-
-
-def _named(labels: pl.Series, classes: Sequence[str]) -> pl.Series:
-    """Return the name of each label; none where labels are real numbers."""
-    if not classes:
-        return pl.Series("class", [None], dtype=pl.String).new_from_index(0, len(labels))
-    names = pl.Series(classes, dtype=pl.String)
-    return names.gather(labels.cast(pl.UInt32)).alias("class")
