@@ -134,6 +134,25 @@ def test_large_and_small_convolutions(limit, monkeypatch):
     monkeypatch.setattr("hardset.lowresource.norms.convolution.WINDOWS", 100)
     net = nn.Sequential(nn.Conv2d(2, 4, 3, 2, 1), nn.ReLU(inplace=True), nn.Flatten(), Summed())
     agree(net, torch.randn(5, 2, 9, 9), torch.randn(5))
+    monkeypatch.setattr("hardset.lowresource.norms.convolution.DEPTHWISE", limit)
+    net = nn.Sequential(nn.Conv2d(4, 4, 3, 2, 1, groups=4), nn.Tanh(), nn.Flatten(), Summed())
+    agree(net, torch.randn(5, 4, 9, 9), torch.randn(5))
+
+
+def test_frames_flattened_into_the_batch():
+    # (examples, frames, ...) to (examples * frames, ...), as for films: a kernel adds up frames.
+    seeded()
+
+    class Film(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.kernel, self.norm = nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3)
+
+        def forward(self, x):
+            frames = self.norm(self.kernel(x.flatten(0, 1))).tanh()
+            return frames.unflatten(0, x.shape[:2]).sum((1, 3, 4))
+
+    agree(Film(), torch.randn(3, 4, 2, 5, 5), torch.tensor([0, 1, 2]))
 
 
 def test_transposed_convolutions():

@@ -17,6 +17,9 @@ WINDOWS = 1 << 19
 LARGE = 1 << 23
 """Multiplications of one example from which torch's own backward of it is worth a call."""
 
+DEPTHWISE = 1 << 16
+"""The same of a small depthwise kernel."""
+
 
 @dataclass(frozen=True)
 class Geometry:
@@ -48,7 +51,8 @@ class Kernel:
 
     def squared(self) -> Tensor:
         """Return the squared norms, (batch,) float64."""
-        if len(self.x) != self.batch or not gram_is_cheaper(*self._sizes()):
+        gram = gram_is_cheaper(*self._sizes()) and not self._one_by_one()
+        if len(self.x) != self.batch or not gram:
             return Whole(self.whole(self.weight.shape)).squared()
         groups = self.geometry.groups
         return torch.cat([Positions(w.mT, g.mT, False, groups).squared() for w, g in self._walk()])
@@ -80,8 +84,12 @@ class Kernel:
         return prod(self._sizes()) * self.geometry.groups
 
     def _one_by_one(self) -> bool:
-        transposed = self.geometry.output_padding is not None
-        return transposed or (self._work() > LARGE and not gram_is_cheaper(*self._sizes()))
+        places, window, out = self._sizes()
+        if self.geometry.output_padding is not None:
+            return True
+        if out == 1 and self.geometry.groups > 1 and window <= 9:  # depthwise: torch has its own
+            return places * window * self.geometry.groups > DEPTHWISE
+        return self._work() > LARGE and not gram_is_cheaper(places, window, out)
 
     def _walk(self) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield windows (n * groups, window, places) and g (n * groups, out, places) of n rows."""

@@ -114,8 +114,8 @@ def _kernel(
     inputs: Callable[[Tensor], Tensor],
 ) -> Any:
     x, weight, bias = bound(("input", "weight", "bias"), args, kwargs)
-    dim = watch.along(x)
-    if dim not in (0, -1) or x.dim() != weight.dim():
+    dim = watch.along_first(x)
+    if dim is None or x.dim() != weight.dim():
         return NotImplemented
     kept = watch.kept(x) if watch.source(weight) else None
 
@@ -163,9 +163,9 @@ def _norm(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
     """Layer, RMS, group, batch and instance norm: a scale and a shift of the normalised input."""
     given = dict(zip(_NORMS[func], args, strict=False)) | kwargs
     x, weight, bias = given["input"], given.get("weight"), given.get("bias")
-    dim = watch.along(x)
     by_channel = func not in (F.layer_norm, F.rms_norm)
-    if dim is None or (by_channel and dim == 1):
+    dim = watch.along_first(x) if by_channel else watch.along(x)
+    if dim is None:
         return NotImplemented
     kept = watch.kept(x) if watch.source(weight) else None
 
@@ -227,8 +227,8 @@ def _prelu(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
     if len(args) != 2 or kwargs:
         return NotImplemented
     x, slope = args
-    dim = watch.along(x)
-    if dim not in (0, -1):
+    dim = watch.along_first(x)
+    if dim is None:
         return NotImplemented
     kept = watch.kept(x)
 

@@ -157,6 +157,13 @@ class Watch(TorchFunctionMode):
             return 0
         return 1 if second else -1 if first and first % self.batch == 0 else None
 
+    def along_first(self, tensor: Any) -> int | None:
+        """Return the same of a tensor whose second dimension is channels: 0, -1 or None."""
+        dim = self.along(tensor)
+        if dim != 1:
+            return dim if dim in (0, -1) else None
+        return -1 if tensor.shape[0] % self.batch == 0 else None
+
     @contextmanager
     def batch_second(self) -> Iterator[None]:
         """Within: the examples lie along the second dimension, as attention has them."""
