@@ -91,6 +91,7 @@ def test_usage_errors_say_what_to_do(data):
     for given, said in (
         ({}, "give what to learn from"),
         ({"scores": scores, "test": None}, "give a test set"),
+        ({"scores": scores, "test": "train.csv"}, "the test set is the training set"),
         ({"scores": scores, "k": [500]}, "the largest k that all have is 30"),
         ({"scores": scores, "learner": ["bag-of-word"]}, "did you mean bag-of-words"),
         ({"scores": scores, "augment": ["cutmix"]}, "mixes pictures"),

@@ -250,7 +250,15 @@ def _tested(
     if (test is None) == (share is None):
         raise UsageError("give a test set (--test), or a share to hold out for it (--hold-out 0.2)")
     if test is not None:
-        return matched(test, train), np.zeros(len(train), bool)
+        found = matched(test, train)
+        digest = train.source.get("sha256")
+        same = digest is not None and digest == test.source.get("sha256")
+        if same and np.array_equal(found.labels, train.labels):
+            raise UsageError(
+                "the test set is the training set: give another, or hold out a share of it "
+                "(--hold-out 0.2)"
+            )
+        return found, np.zeros(len(train), bool)
     assert share is not None
     if picked is not None:
         raise UsageError(
