@@ -147,5 +147,9 @@ class Subset:
         return self.whole.fetch(self.positions[positions])
 
     def shuffled(self, generator: np.random.Generator) -> Positions:
-        """Return all positions of the subset in random order."""
-        return generator.permutation(len(self))
+        """Return all positions of the subset in random order, the whole set's where it is large."""
+        if len(self) < len(self.whole) // 10:
+            return generator.permutation(len(self))
+        turn = np.empty(len(self.whole), dtype=np.int64)
+        turn[self.whole.shuffled(generator)] = np.arange(len(self.whole))
+        return np.argsort(turn[self.positions], kind="stable")
