@@ -12,6 +12,7 @@ learnt so is remembered by the layout, so that a batch gets the same figures whi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import shorten
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -201,7 +202,7 @@ class GradientNorms:
             try:
                 norms |= by_torch_func(self.module, names, inputs, targets)
             except (RuntimeError, NotImplementedError, ValueError, TypeError) as error:
-                why = f"torch.func cannot: {str(error).splitlines()[0]}"
+                why = f"torch.func cannot: {shorten(str(error), 100)}"
                 for name in names:
                     fallen = (ONE_BY_ONE, f"{self._fallen[name][1]}; {why}")
                     self._unfollowed[name] = self._fallen[name] = fallen

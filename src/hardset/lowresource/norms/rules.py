@@ -33,7 +33,7 @@ def _linear(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
 
 
 def _matmul(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
-    """X @ weight."""
+    """Products: x @ weight."""
     if len(args) != 2 or kwargs or not isinstance(args[1], Tensor) or args[1].dim() != 2:
         return NotImplemented
     x, weight = args
@@ -189,12 +189,12 @@ def _norm(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
 
 
 def _added(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
-    """X + shift, x - shift."""
+    """Sums: x + shift, x - shift."""
     return _elementwise(watch, func, args, kwargs, "shift")
 
 
 def _scaled(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
-    """X * scale."""
+    """Products: x * scale."""
     return _elementwise(watch, func, args, kwargs, "scale")
 
 
