@@ -8,7 +8,6 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
 from gradient_oracle import Logits, agree  # noqa: E402
-
 from hardset.lowresource.networks.torchvision_ops import declare  # noqa: E402
 
 WORDS, LABELS = 50, 3
