@@ -55,14 +55,20 @@ def test_two_way_of_examples_alone_is_students_over_them():
     assert found.high == pytest.approx(-0.25 + 3.1824 * 0.5 / 2, rel=2e-3)
 
 
-def test_where_nothing_differs_there_is_nothing_to_doubt():
-    assert two_way(np.zeros((3, 4))) == Gap(0.0, 0.0, 0.0, 3)
+def test_pairs_that_all_say_the_same_do_not_say_how_sure_they_are():
+    assert two_way(np.zeros((3, 4))) == Gap(0.0, None, None, 3)
+    found = paired(np.array([0.3, 0.8, 0.6]), np.array([0.2, 0.7, 0.5]))
+    assert found.gap == pytest.approx(0.1)
+    assert found[1:] == (None, None, 3)
 
 
 @given(arrays(np.float64, (4, 6), elements=st.sampled_from([-1.0, 0.0, 1.0])))
 def test_two_way_turns_round_with_its_sides(differences):
     there, back = two_way(differences), two_way(-differences)
     assert there.gap == -back.gap
+    if there.low is None:
+        assert back.low is None
+        return
     assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
     assert there.low <= there.gap <= there.high
 

@@ -55,11 +55,11 @@ def test_gaps_are_paired_and_say_how_many_pairs_there_are():
     row = only(found["gaps"], augment="none")
     assert row["set"] == "hardest"
     assert row["gap"] == pytest.approx((0.25 - 0.75 + 0.5 - 1) / 2)
-    assert (row["low"], row["high"]) == pytest.approx((-0.5, -0.5))  # both pairs say -0.5
+    assert (row["low"], row["high"]) == (None, None)  # both pairs say -0.5: of what spread?
     assert row["paper_gap"] == pytest.approx((0.5 - 0.75 + 0.5 - 1) / 2)
-    # By example: 0 -1 -1 0 and 0 0 -1 -1. MS_seeds 0, MS_examples = 2 x (.25 + 0 + .25 + 0) / 3
+    # By example too: 0 -1 -1 0 and 0 0 -1 -1. MS_seeds 0, MS_examples = 2 x (.25 + 0 + .25 + 0) / 3
     # = 1/3, rest +-.5 twice a seed: 4 x .25 / 3 = 1/3: the examples add nothing beyond the rest.
-    assert (row["two_way_low"], row["two_way_high"]) == pytest.approx((-0.5, -0.5))
+    assert (row["two_way_low"], row["two_way_high"]) == (None, None)
     one = only(found["gaps"], augment="cutmix")
     assert (one["n"], one["asked"], one["low"], one["two_way_low"]) == (1, 2, None, None)
     assert one["gap"] == pytest.approx(-0.5)

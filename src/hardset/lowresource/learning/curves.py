@@ -24,14 +24,15 @@ def curve(by_k: Mapping[int, Floats], level: float = 0.95) -> list[dict[str, Any
         level: the two-sided coverage.
 
     Returns:
-        k, n, mean, low, high of each; no interval from one seed, no point from none.
+        k, n, mean, low, high of each; no interval from one seed, or where all are alike; no point
+        from none.
     """
     points: list[dict[str, Any]] = []
     for k in sorted(by_k):
         n, mean, std, _ = spread(by_k[k])
         if mean is None:
             continue
-        reach = None if std is None else student(level, n - 1) * std / sqrt(n)
+        reach = None if not std else student(level, n - 1) * std / sqrt(n)
         low, high = (None, None) if reach is None else (mean - reach, mean + reach)
         points.append({"k": k, "n": n, "mean": mean, "low": low, "high": high})
     return points

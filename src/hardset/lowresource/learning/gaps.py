@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from hardset.metrics.interval import student
 
 Floats = NDArray[np.float64]
+_ALIKE = 1e-12  # shares that differ by less differ by rounding alone
 
 
 class Spread(NamedTuple):
@@ -34,7 +35,11 @@ class Spread(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """A mean of paired differences, with its interval; none from a single pair."""
+    """A mean of paired differences, with its interval.
+
+    There is none from a single pair, nor from pairs that all say the same: that chance would
+    never give another figure is more than they show.
+    """
 
     gap: float | None
     low: float | None
@@ -69,8 +74,8 @@ def paired(first: Floats, second: Floats, level: float = 0.95) -> Gap:
         return Gap(None, None, None, 0)
     differences = np.asarray(first, dtype=np.float64) - second
     gap = float(differences.mean())
-    if n == 1:
-        return Gap(gap, None, None, 1)
+    if n == 1 or np.ptp(differences) < _ALIKE:
+        return Gap(gap, None, None, n)
     reach = student(level, n - 1) * float(differences.std(ddof=1)) / sqrt(n)
     return Gap(gap, gap - reach, gap + reach, n)
 
@@ -107,8 +112,8 @@ def two_way(differences: Floats, level: float = 0.95) -> Gap:
     if ms_columns > ms_rest:
         parts += [(ms_columns, examples - 1), (-ms_rest, (n - 1) * (examples - 1))]
     whole = sum(part for part, _ in parts)
-    if whole <= 0:
-        return Gap(mean, mean, mean, n)
+    if whole / differences.size < _ALIKE**2:
+        return Gap(mean, None, None, n)
     freedom = whole**2 / sum(part**2 / own for part, own in parts)
     reach = student(level, max(1, int(freedom))) * sqrt(whole / differences.size)
     return Gap(mean, mean - reach, mean + reach, n)

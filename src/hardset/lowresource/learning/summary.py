@@ -199,4 +199,5 @@ class _Figures:
             return result.outputs
         correlation = correlations.pearson if self.measure == PEARSON else correlations.spearman
         value, influence = correlation(result.outputs, self.targets)
-        return np.nan_to_num(value) + influence  # 0 where it says the same of every example
+        own = 0.0 if np.isnan(value) else value  # where it says the same of every example
+        return own + influence
