@@ -56,17 +56,24 @@ def write_table(
             values = _column(parts, score)
             origins[column.name] = pl.Series(values, nan_to_null=True)
             held.append(np.where(scored, values, np.nan))
-            columns[column] = held[-1] if hard > 0 else -held[-1]
-        means[score] = pl.Series(aggregate(held, families).rank, nan_to_null=True)
+            if len(made) * len(scores) > 1:
+                columns[column] = held[-1] if hard > 0 else -held[-1]
+        means[score] = _mean(held, families)
         held = [normalised(values, hard) for values in held]
-        means[f"rank_{score}"] = pl.Series(aggregate(held, families).rank, nan_to_null=True)
-    pairs = stability.table(columns) if len(columns) > 1 else []
+        means[f"rank_{score}"] = _mean(held, families)
+    pairs = stability.table(columns)
     del columns, held, values
     write_json(out / STABILITY, stability.document(pairs, len(states)))
     figures = pl.DataFrame({"state": pl.Series(states, dtype=pl.UInt8), **means, **origins})
     _write(out / TABLE, next(iter(made.values())), figures, classes)
     counts = np.bincount(states, minlength=len(STATES))
     return {state: int(counts[number]) for number, state in enumerate(STATES)}, pairs
+
+
+def _mean(columns: Sequence[Floats], families: Sequence[str]) -> pl.Series:
+    """Average over seeds and networks of a family, then over families."""
+    mean = aggregate(columns, families).rank if len(columns) > 1 else columns[0]
+    return pl.Series(mean, nan_to_null=True)
 
 
 def _write(path: Path, first: Parts, figures: pl.DataFrame, classes: Sequence[str]) -> None:
