@@ -21,6 +21,7 @@ Task = TypeVar("Task")
 Done = TypeVar("Done")
 
 _READY = "ready"
+_KILLED = -9  # by SIGKILL, which not every system knows by name
 
 
 class Died(NamedTuple):
@@ -106,7 +107,7 @@ class _Worker(Generic[Task, Done]):
         except (EOFError, OSError):
             self.process.join()
             reason = f"its process ended with status {self.process.exitcode}"
-            if self.process.exitcode == -signal.SIGKILL:
+            if self.process.exitcode == _KILLED:
                 reason += ": killed, as the system does when memory runs out"
             if task is None:
                 raise UsageError(f"no process can start ({reason}): use one, --jobs 1") from None
