@@ -109,7 +109,7 @@ class _Worker(Generic[Task, Done]):
             reason = f"its process ended with status {self.process.exitcode}"
             if self.process.exitcode == _KILLED:
                 reason += ": killed, as the system does when memory runs out"
-            if task is None:
+            if task is None and not self.ready:
                 raise UsageError(f"no process can start ({reason}): use one, --jobs 1") from None
             return task, Died(reason)
         self.task, self.ready = None, True
