@@ -19,7 +19,7 @@ def backwards(n):
 
 def test_a_large_part_is_read_in_the_order_that_suits_the_whole():
     part = Subset(backwards(6), np.array([4, 1, 5]))
-    # The whole is read 5 4 3 2 1 0; of it the part has 5 (its third), 4 (its first), 1 (its second).
+    # The whole is read 5 4 3 2 1 0: of it the part has 5, its third, 4, its first, 1, its second.
     assert part.shuffled(np.random.default_rng(0)).tolist() == [2, 0, 1]
 
 
