@@ -69,8 +69,8 @@ def rows(few=100_000, many=1_000_000):
     more = many - few
     yield (
         f"peak memory, {many:,} texts scored by loss / {few:,}",
-        f"{much.peak / little.peak:.2f} ({much.peak:.0f} / {little.peak:.0f} MB, of which the texts "
-        f"{texts_many:.0f} / {texts_few:.0f})",
+        f"{much.peak / little.peak:.2f} ({much.peak:.0f} / {little.peak:.0f} MB, of which the "
+        f"texts {texts_many:.0f} / {texts_few:.0f})",
         "≤ 1.3 but for the texts, which are held up to 256 MB",
     )
     yield (

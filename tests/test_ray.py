@@ -89,11 +89,28 @@ def made(tmp_path, monkeypatch):
     sys.modules.pop("for_ray", None)
 
 
+class Stop(BaseException):
+    """A kill, as far as one process can have it."""
+
+
+def stopping(at):
+    """Return what shows progress until so many examples are scored."""
+
+    def show(title, count):
+        if "scoring" in title and count.done >= at:
+            raise Stop
+
+    return show
+
+
 def test_a_killed_worker_loses_nothing_and_the_bits_are_those_of_one_machine(made, two_workers):
     data = Data("for_ray:some")
     settings = Settings(("for_ray:net",), 1, overrides={"epochs": 1}, batch=4, threads=1)
     with cluster("auto", data, device="cpu", threads=1) as workers:
         assert workers.count == 2
+        with pytest.raises(Stop):  # the driver dies when it has some of the 24 parts
+            difficulty(data, made / "ray", settings, shards=workers.score, show=stopping(96 // 3))
+        assert 0 < len(list(made.glob("ray/scores/*/seed-0/part-*"))) < 24
         done = difficulty(data, made / "ray", settings, shards=workers.score)
     assert (made / "died").exists()
     assert len(list(made.glob("worker-*"))) >= 2  # the one that died, and another
