@@ -56,6 +56,17 @@ def net(classes):
     )
 
 
+class Picky(torch.nn.Linear):
+    def forward(self, x):
+        if len(x) > 2 and not torch.is_grad_enabled():
+            raise RuntimeError("out of memory")
+        return super().forward(x)
+
+
+def picky(classes):
+    return Picky(4, 3)
+
+
 def not_the_same():
     rng = np.random.default_rng(os.getpid())
     return Held(rng.normal(size=(20, 4)).astype(np.float32), np.arange(20) % 3)
@@ -124,7 +135,7 @@ def test_a_killed_worker_loses_nothing_and_the_bits_are_those_of_one_machine(mad
     assert dict(states.rows())["unreadable"] == 1
 
 
-def test_workers_that_see_other_data_are_an_error_and_no_scores(made, two_workers):
+def test_other_data_are_an_error_and_a_predictor_that_fails_is_said(made, two_workers):
     data = Data("for_ray:not_the_same")
     settings = Settings(("mlp",), 1, ("loss",), at_epoch=0, threads=1)
     with (
@@ -133,6 +144,11 @@ def test_workers_that_see_other_data_are_an_error_and_no_scores(made, two_worker
     ):
         difficulty(data, made / "out", settings, shards=workers.score)
     assert not list(made.glob("out/scores/mlp/seed-0/part-*"))
+    (made / "died").touch()
+    data, settings = Data("for_ray:some"), Settings(("for_ray:picky",), 1, ("loss",), threads=1)
+    with cluster("auto", data, device="cpu", threads=1) as workers:
+        done = difficulty(data, made / "picky", settings, shards=workers.score)
+    assert done.failed == [{"predictor": "for_ray:picky", "seed": 0, "reason": "out of memory"}]
     with (
         pytest.raises(UsageError, match="a worker takes 3 CPU, and the cluster has 2"),
         cluster("auto", data, device="cpu", threads=3),

@@ -28,6 +28,7 @@ from hardset.hardest.out_of_fold import Folds, estimate
 from hardset.hardest.parts import Parts, read_json, rows_a_part, write_json
 from hardset.hardest.predictors import (
     DEFAULTS,
+    UNTRAINABLE,
     Predictor,
     build,
     epoch_scores,
@@ -45,8 +46,6 @@ from hardset.lowresource.stability import Pair
 from hardset.reports.folder import MANIFEST, REPORT, make_usable, safe_name
 
 SCORES_FOLDER, SAID = "scores", "said.json"
-UNTRAINABLE = (RuntimeError, ValueError, ArithmeticError, MemoryError)
-"""What a predictor may fail of, and the others go on: it does not take the examples, memory."""
 Work = Iterable[tuple[int, pl.DataFrame, list[str]]]
 """Parts as they are done: number, table, and what gradient norms said."""
 Shards = Callable[[ScorePass, Parts, list[int]], Work]

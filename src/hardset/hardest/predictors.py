@@ -32,6 +32,8 @@ WEIGHTS, TRAINED, EPOCHS, CHECKPOINT = (
     "checkpoint.pt",
 )
 MINUTES = 2.0  # between checkpoints within an epoch
+UNTRAINABLE = (RuntimeError, ValueError, ArithmeticError, MemoryError)
+"""What a predictor may fail of, and the others go on: it does not take the examples, memory."""
 DEFAULTS = {"image": "ffn", "text": "bag-of-words", "tensor": "mlp"}
 
 

@@ -7,10 +7,11 @@ nothing but the part (`score_pass`), so the scores are those of one machine.
 
 from __future__ import annotations
 
-import copy
 import io
 import logging
 import os
+import pickle
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from hardset.errors import UsageError
 from hardset.hardest.asked import of_data
 from hardset.hardest.data import Data
 from hardset.hardest.parts import Parts
+from hardset.hardest.predictors import UNTRAINABLE
 from hardset.hardest.score_pass import ScorePass
 from hardset.lowresource.examples import Examples
 
@@ -129,6 +131,7 @@ class Workers:
         """Score parts on the cluster; yields them as they come back.
 
         Raises:
+            RuntimeError: the predictor cannot score these examples.
             ClusterError: a worker cannot see the data, or the cluster failed.
         """
         import ray
@@ -153,11 +156,9 @@ class Workers:
                 for number, table, said in zip(
                     batch["part"], batch["table"], batch["said"], strict=True
                 ):
+                    if not table:
+                        raise RuntimeError(said)
                     yield int(number), pl.read_ipc(io.BytesIO(table)), str(said).splitlines()
-        except ray.exceptions.RayTaskError as error:
-            if isinstance(error.cause, RuntimeError | ValueError | ArithmeticError | MemoryError):
-                raise error.cause from error
-            raise ClusterError(_short(error)) from error
         except ray.exceptions.RayError as error:
             raise ClusterError(_short(error)) from error
 
@@ -195,7 +196,8 @@ class Workers:
 class _Task:
     """What a worker needs to score any part."""
 
-    score: dict[str, Any]
+    network: bytes  # it may be of a user's class, which is found in `folder` only
+    settings: dict[str, Any]
     parts: Parts
     data: Data
     folder: str  # the working directory, where a user's modules are
@@ -203,8 +205,11 @@ class _Task:
 
     @classmethod
     def of(cls, score: ScorePass, parts: Parts, data: Data, folder: str) -> _Task:
-        names = "network scores epochs batch mode device threads seed".split()
+        from ray import cloudpickle
+
+        names = "scores epochs batch mode device threads seed".split()
         return cls(
+            cloudpickle.dumps(score.network),  # type: ignore[no-untyped-call]
             {name: getattr(score, name) for name in names},
             parts,
             data,
@@ -221,23 +226,27 @@ class Worker:
 
         given: _Task = ray.get(task[0])
         examples = opened(given.data, given.folder, given.wanted)
-        # What lies in the object store is shared and read-only.
-        score = {**given.score, "network": copy.deepcopy(given.score["network"])}
+        network = pickle.loads(given.network)
         self.parts = given.parts
-        self.score = ScorePass(examples=examples, **score)
+        self.score = ScorePass(network, examples, **given.settings)
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """Return the table of each part asked for, as Arrow bytes, so that no type changes."""
-        rows = []
-        for number, frame in self.score.run(self.parts, map(int, batch["part"])):
-            table = io.BytesIO()
+        """Return the table of the part asked for, as Arrow bytes, so that no type changes.
+
+        Where the predictor fails there are no bytes, and `said` is why: an exception would end
+        the whole pool.
+        """
+        table = io.BytesIO()
+        try:
+            ((_, frame),) = self.score.run(self.parts, map(int, batch["part"]))
             frame.write_ipc(table)
-            rows.append((number, table.getvalue(), "\n".join(self.score.said)))
-        names, tables, said = zip(*rows, strict=True)
+            said = "\n".join(self.score.said)
+        except UNTRAINABLE as error:
+            said = str(error) or type(error).__name__
         return {
-            "part": np.array(names),
-            "table": np.array(tables, dtype=object),
-            "said": np.array(said, dtype=object),
+            "part": batch["part"],
+            "table": np.array([table.getvalue()], dtype=object),
+            "said": np.array([said], dtype=object),
         }
 
 
@@ -272,5 +281,7 @@ def look_at(data: Data, folder: str, wanted: dict[str, Any]) -> str:
 def _short(error: BaseException) -> str:
     """Return what went wrong in a line: the end of a remote traceback says most."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    telling = [line for line in lines if UNSEEN in line] or lines[-1:]
-    return (telling[-1] if telling else type(error).__name__)[-400:]
+    telling = [line for line in lines if UNSEEN in line] or [
+        line for line in lines if re.match(r"[\w.]*(Error|Exception|Died)\b", line)
+    ]
+    return [type(error).__name__, *lines[:1], *telling][-1][:400]
