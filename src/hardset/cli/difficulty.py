@@ -77,7 +77,8 @@ def difficulty(
     predictor
         A network, as often as you like: `ffn`, `mlp`, `resnet18`, `vit-b16`, `timm/NAME`; `bert`,
         `gpt2`, `roberta`, `transformer`, `bag-of-words`, `hf/NAME`; or `module:function`. If not
-        given: `ffn` for pictures, `bag-of-words` for texts, `mlp` for arrays.
+        given: the one that came with the examples; else `ffn` for pictures, `bag-of-words` for
+        texts, `mlp` for arrays.
     seeds
         Train each so many times, from other weights and in another order.
     epochs
@@ -221,5 +222,5 @@ def _report(done: Difficulty) -> None:
         for path in (done.folder, *([page] if page else [])):
             print(visible(f"written: {path}"))
         sys.stdout.flush()
-    for one in done.failed:
-        tell(f"{one['predictor']}, seed {one['seed']} failed: {one['reason']}")
+    for notice in done.manifest["notices"]:
+        tell(notice)

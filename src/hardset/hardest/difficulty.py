@@ -212,11 +212,11 @@ class _Walk:
                 self.out, self.examples, how, lambda title: told(self.show, title)
             )
         except UNTRAINABLE as error:
-            self._fail("label noise", 0, error)
+            self._fail("label noise", None, error)
             return
         self.noise = {"share": said["share"], "suspects": many, "of": said["of"]}
 
-    def _fail(self, name: str, seed: int, why: Exception | str) -> None:
+    def _fail(self, name: str, seed: int | None, why: Exception | str) -> None:
         reason = str(why) or type(why).__name__
         self.failed.append(
             {"predictor": name, "seed": seed, "reason": " ".join(reason.split())[:500]}
@@ -310,11 +310,14 @@ class _Walk:
         return list(said)
 
     def _notices(self) -> list[str]:
-        notices = [str(one) for one in self.examples.source.get("notes") or ()]
-        for one in self.failed:
-            who = f"{one['predictor']}, seed {one['seed']}" if one["seed"] else one["predictor"]
-            notices.append(f"{who} failed: {one['reason']}")
-        return notices
+        notes = self.examples.source.get("notes") or ()
+        return [*map(str, notes), *map(failure, self.failed)]
+
+
+def failure(one: Mapping[str, Any]) -> str:
+    """Say what failed, and why, in a sentence."""
+    seed = "" if one["seed"] is None else f", seed {one['seed']}"
+    return f"{one['predictor']}{seed} failed: {one['reason']}"
 
 
 def here(
