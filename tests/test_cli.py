@@ -63,6 +63,8 @@ def test_list_names_benchmarks_providers_and_options(tmp_path):
     assert said.returncode == 0
     for name in ("scenes", "mmr", "openai", "ollama", "baseline", "local", "llama"):
         assert re.search(rf"\b{name}\b", said.stdout), name
+    for named in ("efficientnetv2-s", "bag-of-words", "gradient-norm", "arXiv 2107.07075"):
+        assert named in said.stdout
     said = hardset("list", "scenes", cwd=tmp_path)
     assert "difficulty" in said.stdout
 

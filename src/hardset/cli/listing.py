@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hardset.lowresource.examples import Kind
+
 
 def list_(name: str | None = None, /) -> int:
-    """Show the benchmarks, models and rubrics there are, or one of them.
+    """Show the benchmarks, models, rubrics, networks and scores there are, or one of them.
 
     Examples:
 
@@ -20,6 +25,8 @@ def list_(name: str | None = None, /) -> int:
     """
     from hardset.benchmarks import registry
     from hardset.judging.rubric import load, packaged
+    from hardset.lowresource.difficulty import SCORES
+    from hardset.lowresource.networks.registry import names
     from hardset.models.registry import describe
 
     rubrics = packaged()
@@ -36,6 +43,15 @@ def list_(name: str | None = None, /) -> int:
     _columns("Benchmarks", registry.describe())
     _columns("Models (-m provider/model)", describe())
     _columns("Rubrics (--judge)", [(each, load(each).about) for each in rubrics])
+    kinds: dict[str, Kind] = {"pictures": "image", "texts": "text", "arrays": "tensor"}
+    _columns(
+        "Networks (difficulty --predictor, learn --learner; extra `torch`)",
+        [(each, ", ".join(names(kind))) for each, kind in kinds.items()],
+    )
+    _columns(
+        "Scores of difficulty (--score)",
+        [(name.replace("_", "-"), score.source) for name, score in SCORES.items()],
+    )
     return 0
 
 
