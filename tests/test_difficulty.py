@@ -223,7 +223,7 @@ def test_a_predictor_that_fails_leaves_the_others(made, capsys):
     assert "hand:wants_more, seed 0 failed: out of memory" in capsys.readouterr().err
     untrained = Settings(("hand:not_finite",), 1, ("loss",), at_epoch=0)
     done = difficulty(Data("hand:tiny"), made / "none", untrained)
-    assert done.failed[0]["reason"] == "no example has a finite score by it"
+    assert done.failed[0]["reason"] == "no example has a finite score by it (loss is nan)"
     assert done.manifest["counts"] == {}
 
 

@@ -224,14 +224,14 @@ def test_a_checkpoint_is_data_alone_and_whole(tmp_path, monkeypatch):
         raise OSError("no space left on device")
 
     monkeypatch.setattr(torch, "save", full)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(UsageError, match="no space"):
         train(
             *fresh("cutmix")[:2],
             changed(recipe, lr=9e-4),
             seed=1,
             resume=Checkpoint(tmp_path / "d.pt"),
         )
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(UsageError, match="no space"):
         Checkpoint(path).save({})
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["c.pt"]

@@ -20,15 +20,16 @@ import torch
 
 import hardset
 from hardset.errors import UsageError
+from hardset.hardest.alone import alone
 from hardset.hardest.asked import must_be_same, versions
 from hardset.hardest.data import Data
+from hardset.hardest.devices import see_device
 from hardset.hardest.difficulty_settings import Settings, asked, check
 from hardset.hardest.difficulty_table import write_table
 from hardset.hardest.out_of_fold import Folds, estimate
 from hardset.hardest.parts import Parts, read_json, rows_a_part, write_json
 from hardset.hardest.predictors import (
     DEFAULTS,
-    UNTRAINABLE,
     Predictor,
     build,
     epoch_scores,
@@ -38,11 +39,14 @@ from hardset.hardest.predictors import (
     trained,
 )
 from hardset.hardest.progress import Show, told
-from hardset.hardest.score_pass import SCORED, ScorePass
+from hardset.hardest.score_pass import NOT_FINITE, SCORED, ScorePass
+from hardset.hardest.trouble import ENDING, UNTRAINABLE
+from hardset.hardest.trouble import told as why
 from hardset.lowresource.difficulty import SCORES
 from hardset.lowresource.examples import Examples
 from hardset.lowresource.network import Network
 from hardset.lowresource.stability import Pair
+from hardset.lowresource.writing import Unwritable
 from hardset.reports.folder import MANIFEST, REPORT, make_usable, safe_name
 
 SCORES_FOLDER, SAID = "scores", "said.json"
@@ -127,6 +131,7 @@ class _Walk:
         self.asked = asked(settings, data, self.examples, self.names, self.threads)
         self.began, self.started = time.monotonic(), datetime.now(UTC)
         self.failed: list[dict[str, Any]] = []
+        self.remade: list[str] = []
         self.noise: dict[str, Any] | None = None
         self.built: dict[tuple[str, int], Network] = {}
 
@@ -137,7 +142,13 @@ class _Walk:
 
     def walk(self) -> Difficulty:
         """Walk from examples to tables."""
+        see_device(self.settings.device)
         torch.set_num_threads(self.threads)
+        make_usable(self.out)
+        with alone(self.out):
+            return self._walk()
+
+    def _walk(self) -> Difficulty:
         before = self._begin()
         predictors: dict[tuple[str, int], Predictor] = {}
         made: dict[tuple[str, int, str], Parts] = {}
@@ -146,14 +157,18 @@ class _Walk:
             title = f"{name}, seed {seed} ({number} of {len(pairs)})"
             try:
                 predictor, parts = self._one(name, seed, title)
+            except ENDING:
+                raise
             except UNTRAINABLE as error:
                 self._fail(name, seed, error)
                 continue
+            finally:
+                self.built.pop((name, seed), None)
             predictors[name, seed] = predictor
             if predictor.diverged:
                 self._fail(name, seed, predictor.diverged)
-            elif not _any_scored(parts):
-                self._fail(name, seed, "no example has a finite score by it")
+            elif unscored := _unscored(parts):
+                self._fail(name, seed, unscored)
             else:
                 made[name, seed, predictor.family] = parts
         counts: dict[str, int] = {}
@@ -172,14 +187,15 @@ class _Walk:
         """Train one predictor and have it score every example."""
         settings, examples = self.settings, self.examples
         folder = self.out / SCORES_FOLDER / safe_name(name) / f"seed-{seed}"
+        parts = Parts(folder, len(examples), rows_a_part(len(examples), self.batch[name]))
+        for number in parts.remove_damaged():
+            self._remade(parts.path(number))
         predictor, network = trained(
             name, examples, folder, seed=seed, overrides=settings.overrides,
             at_epoch=settings.at_epoch, weights=settings.weights, device=settings.device,
-            epochs=self.epochs, network=self.built.pop((name, seed), None),
-            progress=told(self.show, f"{title}: training"),
+            epochs=self.epochs, network=self.built.get((name, seed)),
+            progress=told(self.show, f"{title}: training"), remade=self._remade,
         )  # fmt: skip
-        rows = rows_a_part(len(examples), self.batch[name])
-        parts = Parts(folder, len(examples), rows)
         todo = parts.missing()
         if predictor.diverged or not todo:
             return predictor, parts
@@ -192,14 +208,22 @@ class _Walk:
         )  # fmt: skip
         progress = told(self.show, f"{title}: scoring", self.workers)
         progress(parts.done(), parts.n)
-        said = list((read_json(folder / SAID) or {"said": []})["said"])
+        said = _said(folder)
         for number, frame, more in (self.shards or here)(score, parts, todo):
             if new := [one for one in more if one not in said]:
                 said += new
                 write_json(folder / SAID, {"said": said})
             parts.write(number, frame)
             progress(parts.done(), parts.n)
+        if not (self.out / MANIFEST).exists():
+            raise Unwritable(
+                f"{self.out} was taken away while it was written into: run the same command again"
+            )
         return predictor, parts
+
+    def _remade(self, path: Path) -> None:
+        """Note a file that was damaged, and is made again."""
+        self.remade.append(f"{path} was damaged or not finished: it was made again")
 
     def _estimate_noise(self) -> None:
         settings = self.settings
@@ -209,24 +233,28 @@ class _Walk:
         )  # fmt: skip
         try:
             said, many = estimate(
-                self.out, self.examples, how, lambda title: told(self.show, title)
+                self.out, self.examples, how, lambda title: told(self.show, title), self._remade
             )
+        except ENDING:
+            raise
         except UNTRAINABLE as error:
             self._fail("label noise", None, error)
             return
         self.noise = {"share": said["share"], "suspects": many, "of": said["of"]}
 
-    def _fail(self, name: str, seed: int | None, why: Exception | str) -> None:
-        reason = str(why) or type(why).__name__
-        self.failed.append(
-            {"predictor": name, "seed": seed, "reason": " ".join(reason.split())[:500]}
-        )
+    def _fail(self, name: str, seed: int | None, error: BaseException | str) -> None:
+        self.failed.append({"predictor": name, "seed": seed, "reason": why(error)})
 
     def _begin(self) -> dict[str, Any]:
         """See that the folder is new, or holds this very scoring; return its manifest."""
-        make_usable(self.out)
         path = self.out / MANIFEST
-        before = read_json(path)
+        try:
+            before = read_json(path)
+        except UsageError as error:
+            raise UsageError(
+                f"{path} is damaged, and nothing else says what {self.out} holds: name another "
+                "--out, or empty it"
+            ) from error
         if before is not None:
             if "asked" not in before:
                 raise UsageError(f"{self.out} holds something else: name another --out")
@@ -305,13 +333,13 @@ class _Walk:
         """Return what gradient norms said of a predictor, each sentence once."""
         said: dict[str, None] = {}
         for seed in range(self.settings.seeds):
-            path = self.out / SCORES_FOLDER / safe_name(name) / f"seed-{seed}" / SAID
-            said |= dict.fromkeys((read_json(path) or {"said": []})["said"])
+            folder = self.out / SCORES_FOLDER / safe_name(name) / f"seed-{seed}"
+            said |= dict.fromkeys(_said(folder))
         return list(said)
 
     def _notices(self) -> list[str]:
         notes = self.examples.source.get("notes") or ()
-        return [*map(str, notes), *map(failure, self.failed)]
+        return [*map(str, notes), *self.remade, *map(failure, self.failed)]
 
 
 def failure(one: Mapping[str, Any]) -> str:
@@ -332,18 +360,30 @@ def write_report(done: Difficulty) -> Path | None:
     """Write the page of what was found, and return its place; None where nothing was scored."""
     from hardset.reports.difficulties import chosen, with_contents, write_difficulties
 
-    if not done.manifest["counts"]:
-        return None
     page = done.folder / REPORT
+    if not done.manifest["counts"]:
+        page.unlink(missing_ok=True)  # of an earlier call, that had something to show
+        return None
     write_difficulties(page, done.folder, with_contents(chosen(done.folder), done.examples))
     return page
 
 
-def _any_scored(parts: Parts) -> bool:
-    """Say whether a predictor scored anything, or had nothing to score."""
+def _said(folder: Path) -> list[str]:
+    """Return what gradient norms said of a predictor; nothing where that is lost."""
+    try:
+        return [str(one) for one in (read_json(folder / SAID) or {}).get("said") or ()]
+    except UsageError:
+        return []
+
+
+def _unscored(parts: Parts) -> str:
+    """Say why a predictor scored nothing; nothing where it did, or had nothing to score."""
     frame = pl.scan_parquet([str(path) for path in parts.paths()], glob=False)
-    states = set(frame.select(pl.col("state").unique()).collect()["state"])
-    return SCORED in states or "not finite" not in states
+    counts = frame.group_by("state").agg(pl.len(), pl.col("reason").mode().min()).collect()
+    reasons = {state: reason for state, _, reason in counts.rows()}
+    if SCORED in reasons or NOT_FINITE not in reasons:
+        return ""
+    return f"no example has a finite score by it ({reasons[NOT_FINITE]})"
 
 
 def _default(examples: Examples) -> tuple[str, ...]:

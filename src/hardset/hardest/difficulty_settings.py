@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
-
 from hardset.errors import UsageError
 from hardset.hardest.asked import of_data, versions
 from hardset.hardest.data import Data
@@ -16,6 +14,10 @@ from hardset.hardest.predictors import own_weights
 from hardset.hardest.score_pass import Mode
 from hardset.lowresource.difficulty import SCORES
 from hardset.lowresource.examples import Examples
+from hardset.lowresource.training import labelled
+
+MOST_CLASSES = 2000
+"""Of label noise: its tables hold classes squared numbers, a few gigabytes for ten thousand."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,13 @@ def check(settings: Settings, examples: Examples, recipes: Mapping[str, Any]) ->
     """Refuse what cannot come to anything, before anything is trained."""
     if not len(examples):
         raise UsageError("there is no example in the training set")
+    if not labelled(examples).any():
+        raise UsageError("no example of the training set has a label: there is nothing to train on")
+    if len(examples.classes) == 1:
+        raise UsageError(
+            f"all labels are of one class, {examples.classes[0]!r}: nothing is to be told apart, "
+            "and every example is as easy as the next"
+        )
     of_epochs = [name for name in settings.scores if SCORES[name].needs == "epochs"]
     if of_epochs and not all(any_training for _, any_training in recipes.values()):
         raise UsageError(
@@ -67,9 +76,12 @@ def check(settings: Settings, examples: Examples, recipes: Mapping[str, Any]) ->
             f"--score {of_classes[0]} has no meaning for labels that are real numbers; of the "
             "scores that training leaves, variability has"
         )
-    if settings.device.startswith("cuda") and not torch.cuda.is_available():
-        raise UsageError(f"--device {settings.device}: torch finds no GPU here; leave it out")
     if settings.label_noise:
+        if len(examples.classes) > MOST_CLASSES:
+            raise UsageError(
+                f"--label-noise counts every label against every other: up to {MOST_CLASSES:,} "
+                f"classes, and there are {len(examples.classes):,}; leave it out"
+            )
         deal(examples, settings.folds, 0)
 
 

@@ -10,12 +10,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from hardset.hardest.parts import Parts, whole, write_json
+from hardset.hardest.parts import Parts, write_json
 from hardset.hardest.score_pass import SCORED, STATES
 from hardset.lowresource import stability
 from hardset.lowresource.difficulty import SCORES
 from hardset.lowresource.ranks import Floats, aggregate, normalised
 from hardset.lowresource.stability import Column, Pair
+from hardset.lowresource.writing import whole
 
 TABLE, STABILITY = "difficulty.parquet", "stability.json"
 _TOGETHER = 16  # parts a piece

@@ -78,8 +78,21 @@ def deal(examples: Examples, folds: int, seed: int) -> NDArray[np.int8]:
     return dealt
 
 
-def estimate(out: Path, examples: Examples, how: Folds, told: Told) -> tuple[dict[str, Any], int]:
+def estimate(
+    out: Path,
+    examples: Examples,
+    how: Folds,
+    told: Told,
+    remade: Callable[[Path], None] = lambda path: None,
+) -> tuple[dict[str, Any], int]:
     """Estimate wrong labels, and write `noise.parquet` and `noise.json`.
+
+    Args:
+        out: the folder.
+        examples: the training set.
+        how: folds, and by whom.
+        told: says how far it is.
+        remade: called with each file that was damaged, and is made again.
 
     Returns:
         What `noise.json` says, and how many labels are suspected.
@@ -94,6 +107,8 @@ def estimate(out: Path, examples: Examples, how: Folds, told: Told) -> tuple[dic
         held = Subset(examples, np.flatnonzero(dealt == fold))
         parts = Parts(out / FOLDER / f"fold-{fold}", len(held), rows_a_part(len(held), how.batch))
         stores.append(parts)
+        for number in parts.remove_damaged():
+            remade(parts.path(number))
         if not parts.missing():
             continue
         known = Subset(examples, np.flatnonzero((dealt >= 0) & (dealt != fold)))
@@ -101,6 +116,7 @@ def estimate(out: Path, examples: Examples, how: Folds, told: Told) -> tuple[dic
         predictor, network = trained(
             how.predictor, known, parts.folder, seed=how.seed, overrides=how.overrides,
             weights=how.weights, device=how.device, progress=told(f"{title}: training"),
+            remade=remade,
         )  # fmt: skip
         if predictor.diverged:
             raise ArithmeticError(f"{how.predictor}, fold {fold + 1}: {predictor.diverged}")

@@ -1,13 +1,14 @@
 """Tables written part by part, each whole or not at all, so that a stopped walk goes on.
 
 A part holds a fixed range of positions. It is written beside its place, forced to the disk and
-renamed: whatever moment the process dies at, a part that is there is whole.
+renamed: whatever moment the process dies at, a part that is there is whole. Its digest is noted
+afterwards, so that one that a disk has damaged since is known, and made again.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from hardset.errors import UsageError
+from hardset.lowresource.writing import Unwritable, whole
 
 if TYPE_CHECKING:
     import polars as pl
 
 MOST_ROWS = 4096
+DIGESTS = "digests.txt"
 PARTS = 32  # of a small set, so that a kill costs little of it and several workers have their share
 
 
@@ -75,6 +78,29 @@ class Parts:
         if frame.height != len(self.range(number)):
             raise ValueError(f"part {number}: {frame.height} rows for {self.range(number)}")
         write_frame(self.path(number), frame)
+        try:
+            with (self.folder / DIGESTS).open("a") as file:
+                file.write(f"\n{number} {digest(self.path(number))}\n")
+        except OSError as error:
+            raise Unwritable(
+                f"{self.folder / DIGESTS} cannot be written: {error.strerror or error}"
+            ) from error
+
+    def remove_damaged(self) -> list[int]:
+        """Remove the parts that are not as they were written; return their numbers."""
+        noted = {}
+        try:
+            lines = (self.folder / DIGESTS).read_text(errors="replace").splitlines()
+        except OSError:
+            lines = []
+        for line in lines:  # one that a kill cut short says nothing of any part
+            name, _, found = line.partition(" ")
+            noted[name] = found
+        there = (number for number in range(len(self)) if self.path(number).exists())
+        damaged = [one for one in there if digest(self.path(one)) != noted.get(str(one))]
+        for one in damaged:
+            self.path(one).unlink()
+        return damaged
 
 
 def write_frame(path: Path, frame: pl.DataFrame) -> None:
@@ -102,32 +128,13 @@ def read_json(path: Path) -> dict[str, Any] | None:
         raise UsageError(f"{path} cannot be read: {error}; remove it, or name another") from error
 
 
-def whole(path: Path, write: Callable[[Path], Any]) -> None:
-    """Have a file written beside its place, force it to the disk, and put it there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}")
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file; nothing where it cannot be read."""
     try:
-        write(part)
-        with part.open("rb+") as file:
-            os.fsync(file.fileno())
-        part.replace(path)
-        _settle(path.parent)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _settle(folder: Path) -> None:
-    """Force a folder's names to the disk, where the system lets one."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        pass
-    finally:
-        os.close(handle)
+        return ""
 
 
 def _plain(value: Any) -> Any:

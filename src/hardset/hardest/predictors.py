@@ -15,8 +15,8 @@ import torch
 from numpy.typing import NDArray
 
 from hardset.errors import UsageError
-from hardset.hardest.parts import read_json, whole, write_frame, write_json
-from hardset.lowresource.checkpoints import Checkpoint
+from hardset.hardest.parts import digest, read_json, write_frame, write_json
+from hardset.lowresource.checkpoints import Checkpoint, Damaged
 from hardset.lowresource.difficulty import SCORES
 from hardset.lowresource.dynamics import Dynamics
 from hardset.lowresource.examples import Examples
@@ -24,6 +24,7 @@ from hardset.lowresource.network import Network
 from hardset.lowresource.networks import own, registry
 from hardset.lowresource.recipes import Recipe, changed, predictor_recipe
 from hardset.lowresource.training import Diverged, Trained, train
+from hardset.lowresource.writing import whole
 
 WEIGHTS, TRAINED, EPOCHS, CHECKPOINT = (
     "weights.pt",
@@ -32,8 +33,6 @@ WEIGHTS, TRAINED, EPOCHS, CHECKPOINT = (
     "checkpoint.pt",
 )
 MINUTES = 2.0  # between checkpoints within an epoch
-UNTRAINABLE = (RuntimeError, ValueError, ArithmeticError, MemoryError)
-"""What a predictor may fail of, and the others go on: it does not take the examples, memory."""
 DEFAULTS = {"image": "ffn", "text": "bag-of-words", "tensor": "mlp"}
 
 
@@ -55,6 +54,7 @@ class Predictor:
         facts: what its `Network` says of it.
         training: what the training was: epochs, steps, losses, accuracies, left_out, seconds.
         diverged: why it has no use; empty where it has.
+        digests: SHA-256 of the files beside, by name.
         folder: where its weights are.
     """
 
@@ -65,7 +65,13 @@ class Predictor:
     facts: dict[str, Any]
     training: dict[str, Any]
     diverged: str
+    digests: dict[str, str]
     folder: Path
+
+    def damaged(self) -> list[Path]:
+        """Return its files that are not as they were written, or not there any more."""
+        paths = {self.folder / name: found for name, found in self.digests.items()}
+        return [path for path, found in paths.items() if digest(path) != found]
 
 
 def own_name(examples: Examples) -> str:
@@ -97,7 +103,14 @@ def build(name: str, examples: Examples, *, seed: int, weights: str | None = Non
     given: HasNetwork = examples  # type: ignore[assignment]
     if weights not in (None, "random"):
         raise UsageError(f"{name} brings its own weights: leave --weights {weights} out")
-    network = own.network_of(name, copy.deepcopy(given.network), examples, None)
+    try:
+        copied = copy.deepcopy(given.network)
+    except Exception as error:  # a lock, a generator, an old weight_norm: not everything is copied
+        raise UsageError(
+            f"{name}: its network cannot be copied ({type(error).__name__}: {error}), so it can "
+            "be trained once only; give a function that makes it, as --predictor module:function"
+        ) from error
+    network = own.network_of(name, copied, examples, None)
     network.module.eval()
     count = sum(weight.numel() for weight in network.module.parameters())
     network.facts = {"parameters": count, "weights": "as given", **network.facts}
@@ -142,6 +155,7 @@ def trained(
     epochs: bool = False,
     network: Network | None = None,
     progress: Callable[[int, int], None] | None = None,
+    remade: Callable[[Path], None] | None = None,
 ) -> tuple[Predictor, Network | None]:
     """Train a predictor, or go on with it, or find that it is done.
 
@@ -157,13 +171,14 @@ def trained(
         epochs: gather the scores that the epochs of training give.
         network: what `build` makes of all this, if it is at hand.
         progress: called with examples done and examples in all.
+        remade: called with each file that was damaged, and is made again.
 
     Returns:
         The predictor, and its network, to be given its weights by `load`; None where it was done
         before.
     """
-    if (found := read_json(folder / TRAINED)) is not None:
-        return Predictor(folder=folder, **found), None
+    if (done := _finished(folder, remade)) is not None:
+        return done, None
     network = network or build(name, examples, seed=seed, weights=weights)
     recipe, any_training = recipe_of(name, examples, overrides, at_epoch)
     said = Trained()
@@ -174,19 +189,35 @@ def trained(
             folder / CHECKPOINT, MINUTES, {"dynamics": dynamics} if dynamics else {}
         )
         at_batch = dynamics.seen if dynamics else None
-        try:
-            said = train(
+
+        def go() -> Trained:
+            return train(
                 network, examples, recipe, seed=seed, device=device, at_batch=at_batch,
                 progress=progress, resume=checkpoint,
             )  # fmt: skip
+
+        try:
+            try:
+                said = go()
+            except Damaged:  # before anything was taken from it
+                _tell(remade, checkpoint.path)
+                checkpoint.path.unlink()
+                said = go()
         except Diverged as error:
             diverged = str(error)
-    state = {key: value.cpu() for key, value in network.module.state_dict().items()}
+    state = {
+        key: value.cpu()
+        for key, value in network.module.state_dict().items()
+        if isinstance(value, torch.Tensor)  # a module may add what it likes
+    }
     if not diverged and not all(_finite(value) for value in state.values()):
         diverged = "its weights are no longer finite numbers: a lower learning rate may mend it"
+    files: list[str] = []
     if not diverged:
+        files.append(WEIGHTS)
         whole(folder / WEIGHTS, lambda part: torch.save(state, part))
         if dynamics:
+            files.append(EPOCHS)
             _write_epochs(folder / EPOCHS, dynamics)
     about = {
         "name": name,
@@ -196,6 +227,7 @@ def trained(
         "facts": network.facts,
         "training": dataclasses.asdict(said),
         "diverged": diverged,
+        "digests": {name: digest(folder / name) for name in files},
     }
     write_json(folder / TRAINED, about)  # the seal: what it names is there
     (folder / CHECKPOINT).unlink(missing_ok=True)
@@ -210,8 +242,11 @@ def load(predictor: Predictor, network: Network) -> Network:
     path = predictor.folder / WEIGHTS
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
-        network.module.load_state_dict(state)
-    except (OSError, RuntimeError, EOFError) as error:
+        missing, unexpected = network.module.load_state_dict(state, strict=False)
+        lost = [key for key in missing if not key.endswith("_extra_state")]
+        if lost or unexpected:
+            raise KeyError(*lost, *unexpected)
+    except Exception as error:
         raise UsageError(
             f"{path} cannot be read ({type(error).__name__}): remove {predictor.folder} to train "
             "this predictor again"
@@ -229,6 +264,30 @@ def epoch_scores(predictor: Predictor, names: tuple[str, ...]) -> dict[str, NDAr
         return {}
     frame = pl.read_parquet(predictor.folder / EPOCHS, columns=wanted)
     return {name: frame[name].to_numpy().astype(np.float64) for name in wanted}
+
+
+def _finished(folder: Path, remade: Callable[[Path], None] | None) -> Predictor | None:
+    """Return the predictor that a folder holds; None where none is finished, or it is damaged."""
+    seal = folder / TRAINED
+    damaged: list[Path]
+    try:
+        if (said := read_json(seal)) is None:
+            return None
+        found = Predictor(folder=folder, **said)
+        damaged = found.damaged()
+    except (UsageError, TypeError, AttributeError):
+        damaged = [seal]
+    if not damaged:
+        return found
+    for path in damaged:
+        _tell(remade, path)
+    seal.unlink()
+    return None
+
+
+def _tell(remade: Callable[[Path], None] | None, path: Path) -> None:
+    if remade:
+        remade(path)
 
 
 def _write_epochs(path: Path, dynamics: Dynamics) -> None:

@@ -25,8 +25,8 @@ from hardset.errors import UsageError
 from hardset.hardest.asked import of_data
 from hardset.hardest.data import Data
 from hardset.hardest.parts import Parts
-from hardset.hardest.predictors import UNTRAINABLE
 from hardset.hardest.score_pass import ScorePass
+from hardset.hardest.trouble import UNTRAINABLE, ClusterError, told
 from hardset.lowresource.examples import Examples
 
 LOCAL = "no Ray cluster runs here: one was started on this machine"
@@ -38,10 +38,6 @@ _QUIET = {
     "RAY_BACKEND_LOG_LEVEL": "fatal",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # what the next version does; it warns otherwise
 }
-
-
-class ClusterError(Exception):
-    """The cluster failed, and no predictor is to blame."""
 
 
 @contextmanager
@@ -242,7 +238,7 @@ class Worker:
             frame.write_ipc(table)
             said = "\n".join(self.score.said)
         except UNTRAINABLE as error:
-            said = str(error) or type(error).__name__
+            said = told(error)
         return {
             "part": batch["part"],
             "table": np.array([table.getvalue()], dtype=object),

@@ -203,7 +203,7 @@ class _Rows:
             self.columns[name][at] = values
             good = np.isfinite(values)
             for row in np.flatnonzero(finite & ~good):
-                self.reasons[int(at[row])] = f"{name} is {values[row]:g}"
+                self.reasons[int(at[row])] = _trouble(name, values[row])
             finite &= good
         self.states[at[~finite]] = STATES.index(NOT_FINITE)
         if labels.is_floating_point():
@@ -233,6 +233,12 @@ class _Rows:
                 column = column.set(~scored & column.is_infinite(), None)
             columns[name] = column
         return pl.DataFrame(columns)
+
+
+def _trouble(name: str, value: float) -> str:
+    if SCORES[name].needs == "epochs" and np.isnan(value):
+        return f"{name} is not known: training never came to this example"
+    return f"{name} is {value:g}"
 
 
 def _aligned(inputs: Inputs) -> Inputs:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import pickle
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,6 +11,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from hardset.errors import UsageError
+from hardset.lowresource.writing import whole
+
+
+class Damaged(UsageError):  # noqa: N818 (a state, told by its name)
+    """The file is no checkpoint, or only a part of one."""
 
 
 class Stateful(Protocol):
@@ -48,21 +51,17 @@ class Checkpoint:
         return self.minutes is not None and since >= self.minutes * 60
 
     def save(self, state: dict[str, Any]) -> None:
-        """Write the state, and that of what is carried, in place of the last."""
+        """Write the state, and that of what is carried, in place of the last.
+
+        Raises:
+            Unwritable: the disk is full, or the folder has gone.
+        """
         import torch
 
         state["carried"] = {name: one.state_dict() for name, one in self.carried.items()}
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        part = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
-        try:
-            with part.open("wb") as file:
-                torch.save(_plain(state), file)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(self.path)
-            self._written = time.monotonic()
-        finally:
-            part.unlink(missing_ok=True)
+        plain = _plain(state)
+        whole(self.path, lambda part: torch.save(plain, part))
+        self._written = time.monotonic()
 
     def load(self, of: dict[str, Any]) -> dict[str, Any] | None:
         """Return the state put away, or None where there is none, and restore what is carried.
@@ -71,7 +70,8 @@ class Checkpoint:
             of: what the training is of; the file must say the same.
 
         Raises:
-            UsageError: the file is of another training, or damaged.
+            UsageError: the file is of another training.
+            Damaged: it is no whole checkpoint.
         """
         import torch
 
@@ -79,9 +79,11 @@ class Checkpoint:
             return None
         try:
             state = torch.load(self.path, map_location="cpu", weights_only=True)
-            found, carried = state["of"], state["carried"]
-        except (pickle.UnpicklingError, RuntimeError, EOFError, KeyError, TypeError) as error:
-            raise UsageError(
+            found, carried = dict(state["of"]), dict(state["carried"])
+            if lost := {"at", "module", "optimiser", "random"} - state.keys():
+                raise KeyError(*lost)
+        except Exception as error:  # whatever bytes that are no checkpoint lead torch to
+            raise Damaged(
                 f"{self.path} cannot be read as a checkpoint ({type(error).__name__}): remove it "
                 "to train from the beginning"
             ) from error

@@ -21,7 +21,7 @@ from hardset.lowresource.augment import Mixed, mixed
 from hardset.lowresource.batches import Batch, batches, cut, moved, targets_of
 from hardset.lowresource.checkpoints import Checkpoint
 from hardset.lowresource.examples import NO_LABEL, Examples, Positions
-from hardset.lowresource.network import Network
+from hardset.lowresource.network import Inputs, Network
 from hardset.lowresource.recipes import Recipe, rate, total_steps
 from hardset.lowresource.seeding import seeded
 
@@ -34,13 +34,18 @@ class Diverged(ArithmeticError):  # noqa: N818 (a state, told by its name)
     Attributes:
         epoch: from 0.
         step: from 0, over all epochs.
+        broken: examples of the batch that hold numbers which are not finite themselves.
     """
 
-    def __init__(self, epoch: int, step: int, loss: float) -> None:
+    def __init__(self, epoch: int, step: int, loss: float, broken: Positions | None = None) -> None:
+        at = f"the loss became {loss} in epoch {epoch + 1}, step {step + 1}"
         super().__init__(
-            f"the loss became {loss} in epoch {epoch + 1}, step {step + 1}: a lower learning rate "
-            "may mend it"
+            f"{at}: numbers of {len(broken)} of its examples, like that at {broken[0]}, are "
+            "infinite or NaN themselves: mend them, or leave these examples out"
+            if broken is not None and len(broken)
+            else f"{at}: a lower learning rate may mend it"
         )
+        self.broken = broken
         self.epoch, self.step = epoch, step
 
 
@@ -220,7 +225,7 @@ class _Training:
         loss = _loss(outputs, targets, mix)
         value = float(loss.detach())
         if not math.isfinite(value):
-            raise Diverged(at.epoch, place, value)
+            raise Diverged(at.epoch, place, value, batch.positions[_broken(inputs)])
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimiser.step()
@@ -310,6 +315,14 @@ def outputs_of(
         yield read, outputs
 
 
+def _broken(inputs: Inputs) -> NDArray[np.bool_]:
+    """Return which examples of a batch hold numbers that are not finite, (batch,)."""
+    given = list(inputs.values()) if isinstance(inputs, dict) else [inputs]
+    finite = [one.flatten(1).isfinite().all(1) if one.ndim > 1 else one.isfinite() for one in given]
+    broken: NDArray[np.bool_] = ~torch.stack(finite).all(0).cpu().numpy()
+    return broken
+
+
 def _as_labels(outputs: Tensor, targets: Tensor) -> Tensor:
     """Return outputs in the shape that labels want: (batch, 1) as (batch,) for real values."""
     return outputs.reshape(-1) if targets.is_floating_point() else outputs
@@ -326,6 +339,8 @@ def _loss(outputs: Tensor, targets: Tensor, mix: Mixed | None) -> Tensor:
 
 def _optimiser(module: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
     weights = [weight for weight in module.parameters() if weight.requires_grad]
+    if not weights:
+        raise UsageError("the network has no weights that can be trained: all are frozen, or none")
     if recipe.optimiser == "sgd":
         return torch.optim.SGD(
             weights, lr=recipe.lr, momentum=recipe.momentum, weight_decay=recipe.weight_decay
