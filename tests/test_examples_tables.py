@@ -109,7 +109,7 @@ def test_columns_that_are_named(tmp_path):
         ({}, "no column is called as texts or pictures mostly are; it has a, b, c, label; name"),
         ({"text": "d"}, "has no column 'd'; it has a, b, c, label"),
         ({"text": ("a", "b", "c")}, "3 columns of text were named"),
-        ({"image": "label"}, "column 'label' holds Int64, not pictures"),
+        ({"image": "label", "label": "c"}, "column 'label' holds Int64, not pictures"),
     ):
         with pytest.raises(UsageError, match=said):
             open_examples(path, **asked)
@@ -153,7 +153,7 @@ def test_a_file_that_is_none(tmp_path):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Sets of more than 1 kB are read by blocks of some 200 bytes, in pools of 600."""
-    for name, value in (("HELD", 1000), ("BLOCK", 200), ("POOL", 600), ("KEPT", 1500)):
+    for name, value in (("HELD", 1000), ("BLOCK", 200), ("POOL", 600)):
         monkeypatch.setattr(rows, name, value)
 
 

@@ -35,11 +35,20 @@ def averaged(values: ArrayLike) -> Floats:
     """
     values = np.asarray(values, dtype=np.float64)
     order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))[: len(values)]
-    sizes = np.diff(np.append(starts, len(values)))
-    ranks = np.empty(len(values))
-    ranks[order] = np.repeat(starts + (sizes + 1) / 2, sizes)
+    ranks = values[order]
+    new = np.empty(len(values), dtype=bool)  # where a run of ties begins
+    new[:1] = True
+    np.not_equal(ranks[1:], ranks[:-1], out=new[1:])
+    ranks[order] = np.arange(1.0, len(values) + 1)
+    if not new.all():
+        starts = np.flatnonzero(new)
+        sizes = np.diff(np.append(starts, len(values)))
+        tied = np.flatnonzero(sizes > 1)
+        sizes = sizes[tied]
+        middles = np.repeat(starts[tied] + (sizes + 1) / 2, sizes)
+        among = ~new
+        among[:-1] |= among[1:]  # a run's first is tied as well
+        ranks[order[among]] = middles
     return ranks
 
 
@@ -55,11 +64,18 @@ def normalised(values: ArrayLike, hard: int = +1) -> Floats:
         score. Values that are all one, a single one among them, have 0.5.
     """
     values = np.asarray(values, dtype=np.float64)
-    ranks = np.full(len(values), np.nan)
     scored = np.isfinite(values)
     many = int(scored.sum())
-    if many:
-        ranks[scored] = (averaged(hard * values[scored]) - 1) / (many - 1) if many > 1 else 0.5
+    if many < len(values):
+        ranks = np.full(len(values), np.nan)
+        if many:
+            ranks[scored] = normalised(values[scored], hard)
+        return ranks
+    if many < 2:
+        return np.full(many, 0.5)
+    ranks = averaged(values if hard > 0 else -values)
+    ranks -= 1
+    ranks /= many - 1
     return ranks
 
 

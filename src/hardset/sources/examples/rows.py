@@ -1,9 +1,9 @@
 """Rows of a table, read by position: held in memory, or from parquet files a block at a time.
 
-A set of up to 256 MB of content is held. Of a larger one, blocks of about 4 MB are read (polars
+A set of up to 64 MB of content is held. Of a larger one, blocks of about 4 MB are read (polars
 skips the row groups and pages that are not asked for), and those used last are kept. A random order
 that such a set can be read in visits its blocks at random, and shuffles the rows within pools of
-many blocks.
+many blocks: of 64 MB, or of so many rows that more would hardly mix better.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from hardset.sources.panics import panics_told
 if TYPE_CHECKING:
     import polars as pl
 
-HELD = 256 * 2**20  # bytes of content; up to this, a set is held in memory
+HELD = 64 * 2**20  # bytes of content; up to this, a set is held in memory
 BLOCK = 4 * 2**20
-POOL = 96 * 2**20
-KEPT = 2 * POOL + 8 * BLOCK  # a batch may stand between two pools
+POOL = 64 * 2**20
+POOL_ROWS = 2**17
 _SAMPLE = 512  # rows, by which the size of all is judged
 
 _READING = Lock()  # a panic is told by turning standard error aside, one at a time
@@ -110,8 +110,8 @@ class FileRows:
             at += height
         self._blocks = blocks
         self._starts = np.array([*starts, at], dtype=np.int64)
-        self._pool = max(1, int(POOL / min(BLOCK, most * max(row_bytes, 1.0))))
-        self._kept: Bounded[int, pl.DataFrame | Unreadable] = Bounded(KEPT)
+        self._pool = max(1, min(int(POOL / (most * max(row_bytes, 1.0))), POOL_ROWS // most))
+        self._kept = self._cache()
 
     def __len__(self) -> int:
         return int(self._starts[-1])
@@ -121,7 +121,11 @@ class FileRows:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._kept = Bounded(KEPT)  # each process has its own
+        self._kept = self._cache()  # each process has its own
+
+    def _cache(self) -> Bounded[int, pl.DataFrame | Unreadable]:
+        """Make room for a pool, with some to spare: blocks differ in size."""
+        return Bounded((self._pool + self._pool // 4 + 2) * BLOCK)
 
     def fetch(self, positions: Positions) -> list[Row]:
         """Return some rows' cells, in the order asked for."""
@@ -130,7 +134,10 @@ class FileRows:
             raise IndexError(f"a position is not in 0 to {len(self) - 1}")
         blocks = np.searchsorted(self._starts, positions, side="right") - 1
         rows: list[Row] = [Unreadable("not read")] * len(positions)
-        for block in np.unique(blocks):
+        # In order of need: of a batch between two pools, the first pool's blocks come first, and
+        # only then are they let go.
+        there, first = np.unique(blocks, return_index=True)
+        for block in there[np.argsort(first)]:
             where = np.flatnonzero(blocks == block)
             frame = self._block(int(block))
             if isinstance(frame, Unreadable):
@@ -161,7 +168,7 @@ class FileRows:
         if kept is None:
             kept = self._read(block)
             weight = 1 if isinstance(kept, Unreadable) else int(kept.estimated_size())
-            self._kept.put(block, kept, min(weight, KEPT // 2))  # one must fit, however large
+            self._kept.put(block, kept, min(weight, 2 * BLOCK))  # one must fit, however large
         return kept
 
     def _read(self, block: int) -> pl.DataFrame | Unreadable:
@@ -219,6 +226,11 @@ def collect(
     """
     import polars as pl
 
+    if not os.fsdecode(path).isascii():
+        try:
+            os.fsdecode(path).encode()
+        except UnicodeEncodeError:
+            raise UsageError(f"the name of {path} is not UTF-8: give it another") from None
     try:
         with _READING, panics_told(path):
             table = pl.scan_parquet(path, glob=False)
