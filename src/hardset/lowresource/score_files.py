@@ -7,6 +7,7 @@ published for SST-2 has 67,349 lines and 64,162 different indices.
 
 from __future__ import annotations
 
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 Duplicates = Literal["mean", "first", "last"]
 DIFFICULTY = "difficulty.parquet"
 _NAMED = 5  # indices in an error
+_MOST = 2**40  # an index that no set has
 
 
 class Problems(NamedTuple):
@@ -135,9 +137,8 @@ def read_scores(
                 "scoring was stopped; run the same command again to go on"
             )
     read, name, hard, ranked = _columns(path, name)
+    _see_within(path, read, n)
     index, values, problems = _each_once(read.index, read.values, duplicates, n)
-    if len(index) and (index[0] < 0 or (n is not None and index[-1] >= n)):
-        _see_within(path, read, n)
     if (problems.repeated or problems.missing) and duplicates is None:
         raise UsageError(_ways_out(path, problems))
     return Scores(index, values, problems, name, hard, ranked)
@@ -149,8 +150,9 @@ def _columns(path: Path, name: str | None) -> tuple[Read, str, int, bool]:
 
     head = _head(path)
     if head.startswith(b"PAR1"):
+        see_utf_8(path)
         try:
-            frame = pl.read_parquet(path)
+            frame = pl.read_parquet(path, glob=False)
         except pl.exceptions.PanicException:
             raise UsageError(
                 f"{path} is a damaged parquet file: its pages cannot be read"
@@ -171,6 +173,8 @@ def _columns(path: Path, name: str | None) -> tuple[Read, str, int, bool]:
 
 def _head(path: Path) -> bytes:
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # of a pipe, what is read once is gone
+            raise UsageError(f"{path} is no ordinary file: save the scores into one")
         with path.open("rb") as file:
             return file.read(8)
     except FileNotFoundError:
@@ -193,6 +197,11 @@ def _csv(path: Path, header: Line) -> pl.DataFrame:
     """Read a table whose first line names its columns."""
     import polars as pl
 
+    names = header.text.partition("\n")[0].split(header.separator)
+    if twice := [name for name in names if name.strip() and names.count(name) > 1]:
+        raise UsageError(
+            f"{path} has {names.count(twice[0])} columns {twice[0]!r}: name them apart"
+        )
     try:
         return pl.read_csv(
             header.text.encode(), separator=header.separator, infer_schema_length=None
@@ -226,7 +235,11 @@ def _of_table(path: Path, frame: pl.DataFrame, name: str | None) -> tuple[Read, 
     if empty:
         raise UsageError(f"{path}: column 'index' is empty on {empty:,} lines")
     values = frame[column].cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    return Read(frame["index"].cast(pl.Int64).to_numpy(), values), name, hard, column != name
+    index = frame["index"].cast(pl.Int64, strict=False)
+    if index.has_nulls():
+        wrong = frame["index"].filter(index.is_null())[0]
+        raise UsageError(f"{path}: the index {wrong} is beyond any set")
+    return Read(index.to_numpy(), values), name, hard, column != name
 
 
 def _only_score(path: Path, columns: list[str]) -> str:
@@ -254,6 +267,18 @@ def _strange(frame: pl.DataFrame, column: str) -> str:
     return f": line {wrong[0] + 2} has {frame[column][wrong[0]]!r}" if len(wrong) else ""
 
 
+def see_utf_8(path: Path) -> None:
+    """See that a parquet file's name is one that polars can take.
+
+    Raises:
+        UsageError: it is not UTF-8.
+    """
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"the name of {path} is not UTF-8: give it another") from None
+
+
 def _first(error: Exception) -> str:
     return str(error).strip().partition("\n")[0][:200]
 
@@ -274,9 +299,12 @@ def _each_once(
     differing = len(np.unique(index[1:][unlike]))
     if how == "mean" and len(again):
         there = ~np.isnan(values)
-        sums = np.add.reduceat(np.where(there, values, 0.0), starts)
         counts = np.add.reduceat(there.astype(np.int64), starts)
-        once = np.divide(sums, counts, out=np.full(len(starts), np.nan), where=counts > 0)
+        scale = (
+            2.0**-40 if np.nanmax(np.abs(values), initial=0) > 1e290 else 1.0
+        )  # sums stay finite
+        sums = np.add.reduceat(np.where(there, values * scale, 0.0), starts)
+        once = np.divide(sums, counts, out=np.full(len(starts), np.nan), where=counts > 0) / scale
         once[sizes == 1] = values[starts[sizes == 1]]
     else:
         once = values[starts + sizes - 1 if how == "last" else starts]
@@ -303,11 +331,15 @@ def _gaps(distinct: NDArray[np.int64], whole: int) -> tuple[int, ...]:
 
 def _see_within(path: Path, read: Read, n: int | None) -> None:
     """Name the first line with an index that no example has."""
-    wrong = read.index < 0 if n is None else (read.index < 0) | (read.index >= n)
+    wrong = (read.index < 0) | (read.index >= (_MOST if n is None else n))
+    if not wrong.any():
+        return
     at = int(np.argmax(wrong))
     where = f"line {at + 1}" if read.lines is not None else f"row {at}"
-    what = "is negative" if read.index[at] < 0 else f"is beyond the data's {n:,} examples, 0 to "
-    what += "" if read.index[at] < 0 or n is None else f"{n - 1:,}"
+    what = "is negative"
+    if read.index[at] >= 0:
+        what = "is beyond any set" if n is None else f"is beyond the data's {n:,} examples"
+        what += f", 0 to {n - 1:,}" if n else ""
     raise UsageError(
         f"{path}, {where}: the index {read.index[at]:,} {what} ({int(wrong.sum()):,} such lines)"
     )
