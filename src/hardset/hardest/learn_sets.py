@@ -125,7 +125,7 @@ def read_picked(folder: Path, train: Examples) -> Given:
     if not file.is_file():
         raise UsageError(f"{folder} is no set that `hardset pick` left: it has no {PICKED}")
     try:
-        frame = pl.read_parquet(file)
+        frame = pl.read_parquet(file, glob=False)
         positions, names, given = (frame[one].to_numpy() for one in ("index", "id", "label"))
         manifest = msgspec.json.decode((file.parent / MANIFEST).read_bytes(), type=dict[str, Any])
         k, how = int(manifest["k"]), str(manifest["choose"])

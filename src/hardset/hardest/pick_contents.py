@@ -59,7 +59,7 @@ def write_examples(
         for number, part in enumerate(_parts(frame, examples, unreadable)):
             files.append(parts / f"{number:06d}.parquet")
             part.write_parquet(files[-1], compression="uncompressed")
-        pl.scan_parquet(files).sink_parquet(
+        pl.scan_parquet(files, glob=False).sink_parquet(
             unfinished, compression="zstd", row_group_size=_READ, metadata=metadata
         )
         unfinished.replace(path)

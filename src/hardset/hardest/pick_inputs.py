@@ -154,7 +154,7 @@ def _given_labels(path: Path) -> _Labels:
             cells = pl.Series(array.tolist() if array.dtype.kind in "US" else array)
         elif ending == ".parquet":
             with panics_told(path):
-                cells = _column(path, pl.read_parquet(path))
+                cells = _column(path, pl.read_parquet(path, glob=False))
         elif ending in (".csv", ".tsv"):
             cells = _column(
                 path, pl.read_csv(path, separator="\t" if ending == ".tsv" else ",",
@@ -189,7 +189,7 @@ def _see_as_many(folder: Path, n: int) -> None:
     import polars as pl
 
     try:
-        many = pl.scan_parquet(folder / DIFFICULTY).select(pl.len()).collect().item()
+        many = pl.scan_parquet(folder / DIFFICULTY, glob=False).select(pl.len()).collect().item()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise UsageError(f"{folder / DIFFICULTY} is damaged: {_first(error)}") from error
     if many != n:
@@ -203,7 +203,7 @@ def _difficulty(folder: Path) -> pl.DataFrame:
     """Read a difficulty folder's table, in the order of its index."""
     import polars as pl
 
-    return pl.read_parquet(folder / DIFFICULTY).sort("index")
+    return pl.read_parquet(folder / DIFFICULTY, glob=False).sort("index")
 
 
 def _labels_of(frame: pl.DataFrame, where: Path) -> tuple[NDArray[Any], tuple[str, ...]]:
@@ -284,7 +284,7 @@ def _noise(path: Path, n: int, classes: tuple[str, ...]) -> Noise | None:
         return None
     try:
         with panics_told(path):
-            frame = pl.read_parquet(path, columns=list(_NOISE))
+            frame = pl.read_parquet(path, columns=list(_NOISE), glob=False)
         index = frame["index"].to_numpy()
         if len(index) and not 0 <= index.min() <= index.max() < n:
             raise UsageError(f"{path} has indices beyond the {n:,} examples: it is of another set")

@@ -93,7 +93,7 @@ def render(out: Path, specimens: Sequence[Specimen] = ()) -> str:
     manifest, stability, noise = (
         read_json(out / name) for name in ("manifest.json", "stability.json", "noise.json")
     )
-    frame = pl.scan_parquet(out / "difficulty.parquet")
+    frame = pl.scan_parquet(out / "difficulty.parquet", glob=False)
     scores = scores_in(frame)
     found = labels(frame, scores[0]) if scores else []
     shown = telling(found)

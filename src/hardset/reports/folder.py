@@ -136,7 +136,7 @@ def read_folder(folder: Path) -> tuple[dict[str, Any], list[Metric], pl.DataFram
         metrics = msgspec.json.decode((folder / METRICS).read_bytes(), type=list[Metric])
         name = OUTCOMES
         with panics_told(folder / OUTCOMES):
-            outcomes = pl.read_parquet(folder / OUTCOMES)
+            outcomes = pl.read_parquet(folder / OUTCOMES, glob=False)
     except (msgspec.DecodeError, UnicodeDecodeError, pl.exceptions.PolarsError) as error:
         raise UsageError(f"{folder / name} is damaged: {error}") from error
     except OSError as error:

@@ -175,7 +175,7 @@ def difficulty(out: Path, encoding: str = "utf-8") -> Iterator[RenderableType]:
     from hardset.reports.specimens import labels, scores_in, telling
     from hardset.reports.suspected import noise_of
 
-    frame = pl.scan_parquet(out / "difficulty.parquet")
+    frame = pl.scan_parquet(out / "difficulty.parquet", glob=False)
     manifest, stability = read_json(out / "manifest.json"), read_json(out / "stability.json")
     counts, scores = states(frame), scores_in(frame)
     total = sum(counts.values())

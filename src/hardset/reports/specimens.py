@@ -106,7 +106,7 @@ def chosen(out: Path, each: int = EACH) -> list[Specimen]:
     """
     import polars as pl
 
-    frame = pl.scan_parquet(out / "difficulty.parquet")
+    frame = pl.scan_parquet(out / "difficulty.parquet", glob=False)
     score = scores_in(frame)[0]
     picked: list[tuple[int, str, str]] = []
     for label in telling(labels(frame, score)):
@@ -183,7 +183,7 @@ def _suggested(out: Path, indices: Sequence[int]) -> dict[int, str]:
     if not path.is_file():
         return {}
     rows = (
-        pl.scan_parquet(path)
+        pl.scan_parquet(path, glob=False)
         .filter(pl.col("suspect") & pl.col("index").is_in(indices))
         .select("index", "suggested")
         .collect()

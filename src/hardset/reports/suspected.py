@@ -142,7 +142,7 @@ def _count(count: float) -> str:
 def _suspects(out: Path, classes: Mapping[int, str]) -> tuple[int, int, list[Suspect]]:
     import polars as pl
 
-    frame = pl.scan_parquet(out / "noise.parquet")
+    frame = pl.scan_parquet(out / "noise.parquet", glob=False)
     many, of = (
         frame.select(pl.col("suspect").sum(), pl.col("suspect").count().alias("of"))
         .collect(engine="streaming")
@@ -157,7 +157,7 @@ def _suspects(out: Path, classes: Mapping[int, str]) -> tuple[int, int, list[Sus
         .collect()
     )
     ids = dict(
-        pl.scan_parquet(out / "difficulty.parquet")
+        pl.scan_parquet(out / "difficulty.parquet", glob=False)
         .filter(pl.col("index").is_in(first["index"].to_list()))
         .select("index", "id")
         .collect()
