@@ -54,18 +54,29 @@ def choose(there: Sequence[str], asked: Asked, where: object) -> Columns:
         raise UsageError("name a column of pictures (--image) or of texts (--text), not both")
     if len(asked.text) > 2:
         raise UsageError(f"{len(asked.text)} columns of text were named; an example has one or two")
-    label = asked.label or _first(there, LABELS)
+    if len(set(asked.text)) < len(asked.text):
+        raise UsageError(f"the column {asked.text[0]!r} was named twice; an example's texts differ")
+    if asked.label and asked.label in (*asked.text, asked.image):
+        raise UsageError(f"the column {asked.label!r} was named both as content and as label")
+    label = asked.label or _first(there, LABELS, but=(*asked.text, asked.image or ""))
     if asked.image or not asked.text:
-        image = asked.image or _first(there, IMAGES, but=label)
+        image = asked.image or _first(there, IMAGES, but=(label,))
         if image:
-            return Columns("image", (image,), _label(label, there, where))
+            return _once(Columns("image", (image,), _label(label, there, where)), there, where)
     text = asked.text or _known_texts(there, label)
     if not text:
         raise UsageError(
             f"{where}: no column is called as texts or pictures mostly are; it has "
             f"{_listed(there)}; name it with --text or --image"
         )
-    return Columns("text", text, _label(label, there, where))
+    return _once(Columns("text", text, _label(label, there, where)), there, where)
+
+
+def _once(chosen: Columns, there: Sequence[str], where: object) -> Columns:
+    for name in (*chosen.content, chosen.label):
+        if there.count(name) > 1:
+            raise UsageError(f"{where} has {there.count(name)} columns {name!r}: name them apart")
+    return chosen
 
 
 def _label(label: str, there: Sequence[str], where: object) -> str:
@@ -79,14 +90,14 @@ def _label(label: str, there: Sequence[str], where: object) -> str:
 
 def _known_texts(there: Sequence[str], label: str) -> tuple[str, ...]:
     for wanted in TEXTS:
-        found = tuple(_first(there, (name,), but=label) for name in wanted)
+        found = tuple(_first(there, (name,), but=(label,)) for name in wanted)
         if all(found):
             return found
     return ()
 
 
-def _first(there: Sequence[str], wanted: Sequence[str], but: str = "") -> str:
-    by_name = {name.strip().lower(): name for name in reversed(there) if name != but}
+def _first(there: Sequence[str], wanted: Sequence[str], but: Sequence[str] = ()) -> str:
+    by_name = {name.strip().lower(): name for name in reversed(there) if name not in but}
     return next((by_name[name] for name in wanted if name in by_name), "")
 
 

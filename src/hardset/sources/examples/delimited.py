@@ -118,7 +118,9 @@ def _header(path: Path) -> list[str]:
         if not names:
             raise UsageError(f"{path} has no rows with named fields")
         return list(names)
-    return next(iter(_cells(path)))[1]
+    for _, cells, _ in _cells(path):
+        return cells
+    raise UsageError(f"{path} has blank lines only: it has no header line")
 
 
 def _rows(path: Path, wanted: Sequence[str]) -> Iterator[Line | None]:
@@ -129,7 +131,7 @@ def _rows(path: Path, wanted: Sequence[str]) -> Iterator[Line | None]:
         yield from _json_rows(path, content, label)
         return
     rows = _cells(path)
-    _, header, _ = next(rows)
+    _, header, _ = next(rows, (0, [], 0))
     if odd := [name for name in wanted if name not in header]:
         raise UsageError(f"{path} has no column {odd[0]!r}, which other files of the set have")
     at = [header.index(name) for name in content]
@@ -169,11 +171,14 @@ def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any], str]]:
 
 def _cells(path: Path) -> Iterator[tuple[int, list[str], int]]:
     """Yield the line at which a row begins, its cells, and the line at which it ends."""
-    begin = path.open("rb").read(4)
-    if begin[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise UsageError(f"{path} is UTF-16 text; save it as UTF-8")
+    with path.open("rb") as file:
+        begin = file.read(4)
     if not begin:
         raise UsageError(f"{path} is empty: it has no header line")
+    if begin[:2] == b"\x1f\x8b":
+        raise UsageError(f"{path} is compressed by gzip: unpack it (gunzip)")
+    if begin[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in begin:
+        raise UsageError(f"{path} is UTF-16 text; save it as UTF-8")
     if path.suffix.lower() == ".tsv":
         for number, cells in unquoted(path):
             yield number, cells, number

@@ -46,7 +46,7 @@ def read(asked: Asked) -> Examples:
         takes = False
     try:
         given = function(split=asked.split) if takes else function()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(f"{asked.place} failed: {told(error)}") from error
     network, split = None, asked.split if takes else ""
     if isinstance(given, tuple | list) and len(given) == 2 and not is_examples(given):
@@ -96,7 +96,7 @@ def find(place: str) -> Callable[..., Any]:
         raise UsageError(
             f"{place}: there is no module {module_name}, neither in {here} nor installed"
         ) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script without `if __name__ == "__main__"`
         raise UsageError(f"{place}: {module_name} cannot be imported: {told(error)}") from error
     _is_the_one_here(found, module_name, here)
     for part in function_name.split("."):

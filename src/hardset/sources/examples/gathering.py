@@ -95,15 +95,16 @@ def gather(rows: Iterable[AsRead | None], width: int) -> Gathered:
         if row is None:
             starts.append(len(labels))
             continue
-        wrong, cells = row.wrong, row.cells
+        wrong, cells, label = row.wrong, row.cells, row.label
         if not wrong:
             cells, wrong = _texts(cells)
+        if isinstance(label, str) and not _sound(label):
+            label, wrong = None, wrong or "its label is not UTF-8 text"
         if wrong:
             bad[len(labels)] = wrong
             cells = [None] * width
-        label = row.label
         if isinstance(label, str):
-            label = kept.setdefault(label, label) if _sound(label) else None
+            label = kept.setdefault(label, label)
         labels.append(label)
         lines.append(row.number)
         for column, cell in zip(columns, cells, strict=True):

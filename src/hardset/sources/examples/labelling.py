@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 _FEW = 100  # rows, among which no conclusion is drawn from how many differ
+_MOST = 2**63
+_NUMERAL = re.compile(r"-?[0-9]{1,18}")
 
 
 class NoLabelsError(UsageError):
@@ -62,21 +65,16 @@ def labelled(
     if values.dtype == pl.String:
         values = _plain(values)
     if values.dtype.is_float():
-        values = values.fill_nan(None)
+        values = values.set(~values.is_finite(), None)
         whole = values.drop_nulls()
-        if (
-            classes != ()
-            and len(whole)
-            and bool((whole == whole.round()).all() and whole.is_finite().all())
-        ):
-            values = values.cast(pl.Int64)  # whole numbers that a null made real
+        if classes != () and len(whole) and bool((whole == whole.round()).all()):
+            values = _whole_numbers(values, where)  # whole numbers that a null made real
     if values.null_count() == len(values):
         raise NoLabelsError(f"{where}: none of its {len(values):,} rows has a label")
     if classes == () or (values.dtype.is_float() and classes is None):
         return _real(values, where)
     if values.dtype.is_integer():
-        values = values.cast(pl.Int64)
-        return _whole(values, where, classes, numbers)
+        return _whole(_whole_numbers(values, where), where, classes, numbers)
     if values.dtype != pl.String:
         raise UsageError(
             f"{where} holds {_kind(values)}, and labels are texts or numbers: "
@@ -91,6 +89,12 @@ def _series(cells: Sequence[Any], where: object) -> pl.Series:
     kinds = {type(cell) for cell in cells} - {type(None)}
     if kinds <= {bool}:
         return pl.Series(cells, dtype=pl.Boolean)
+    if kinds <= {int, float, bool}:
+        for cell in cells:
+            if isinstance(cell, int) and not -_MOST <= cell < _MOST:
+                raise UsageError(
+                    _too_large(f"{cell:#x}" if abs(cell) > 10**30 else str(cell), where)
+                )
     if kinds <= {int, bool}:
         return pl.Series([None if cell is None else int(cell) for cell in cells], dtype=pl.Int64)
     if kinds <= {int, float, bool}:
@@ -102,7 +106,26 @@ def _series(cells: Sequence[Any], where: object) -> pl.Series:
         raise UsageError(
             f"{where} holds values of type {odd.__name__}: labels are texts or numbers"
         )
-    return pl.Series([None if cell is None else str(cell) for cell in cells], dtype=pl.String)
+    return pl.Series([None if cell is None else _text(cell) for cell in cells], dtype=pl.String)
+
+
+def _text(cell: Any) -> str:
+    return str(cell).lower() if isinstance(cell, bool) else str(cell)
+
+
+def _whole_numbers(values: pl.Series, where: object) -> pl.Series:
+    import polars as pl
+
+    found = values.cast(pl.Int64, strict=False)
+    odd = values.filter(found.is_null() & values.is_not_null())
+    if len(odd):
+        raise UsageError(_too_large(str(odd[0]), where))
+    return found
+
+
+def _too_large(value: str, where: object) -> str:
+    short = value if len(value) <= 30 else f"{value[:30]}..."
+    return f"{where} holds {short}, too large for a class's number: is another column the label?"
 
 
 def _plain(values: pl.Series) -> pl.Series:
@@ -140,7 +163,7 @@ def _whole(
         _few_enough(len(there), values, where)
         classes = [str(value) for value in there]
         number = {value: position for position, value in enumerate(there)}
-    elif not numbers and all(name.lstrip("-").isdigit() for name in classes):
+    elif not numbers and all(map(_NUMERAL.fullmatch, classes)):
         number = {int(name): position for position, name in enumerate(classes)}
     else:
         number = dict(enumerate(range(len(classes))))

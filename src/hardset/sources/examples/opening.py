@@ -15,7 +15,7 @@ from hardset.lowresource.examples import Examples
 from hardset.sources.examples import splits
 from hardset.sources.examples.asked import Asked, Layout
 from hardset.sources.examples.labelling import NoLabelsError
-from hardset.sources.examples.tree import entries
+from hardset.sources.examples.tree import entries, is_folder
 
 LAYOUTS = (  # in the order in which they are asked
     *("packaged", "hub", "function"),
@@ -68,6 +68,12 @@ def open_examples(
     )
     if layout is not None and layout not in LAYOUTS:
         raise UsageError(f"there is no layout {layout!r}; there are: {', '.join(LAYOUTS)}")
+    if not asked.place.strip():
+        raise UsageError("the place of the examples is empty: name a file or folder ('.' for here)")
+    try:
+        asked.path.exists()
+    except OSError as error:
+        raise UsageError(f"{asked.place[:200]} cannot be: {error.strerror or error}") from error
     module = _module(layout) if layout else _recognise(asked.place)
     try:
         return _with_split_noted(module.read(asked), asked)
@@ -113,7 +119,7 @@ def _recognise(place: str) -> Layout:
 def _no_layout(place: str) -> str:
     path = Path(place).expanduser()
     if path.is_dir():
-        there = [f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries(path)]
+        there = [f"{entry.name}/" if is_folder(entry) else entry.name for entry in entries(path)]
         held = ", ".join(there[:5]) + (f" and {len(there) - 5} more" if len(there) > 5 else "")
         found = f"the folder {path} holds {held or 'nothing'}"
     elif path.exists():

@@ -106,8 +106,10 @@ def _cells(name: str, schema: dict[str, Any], columns: Columns, where: Path) -> 
         return [column if kind == pl.String else column.cast(pl.String)]
     if kind in (pl.Binary, pl.String):
         return [column]
-    fields = [field.name for field in kind.fields] if isinstance(kind, pl.Struct) else []
-    parts = [field for field in ("bytes", "path") if field in fields]
+    inside = kind.fields if isinstance(kind, pl.Struct) else ()
+    fields = {field.name: field.dtype for field in inside}
+    wanted = {"bytes": pl.Binary, "path": pl.String}
+    parts = [field for field, right in wanted.items() if fields.get(field) == right]
     if not parts:
         raise UsageError(
             f"{where}: column {name!r} holds {kind}, not pictures: a picture is its bytes, a "
@@ -142,5 +144,7 @@ def class_names(path: Path, column: str) -> tuple[str, ...]:
     except (KeyError, TypeError, msgspec.DecodeError, pl.exceptions.PolarsError):
         return ()
     if isinstance(names, dict):  # as older files have them: number to name
-        names = [names[number] for number in sorted(names, key=int)]
+        names = [names.get(str(number)) for number in range(len(names))]
+    if not isinstance(names, list) or not all(isinstance(name, str | int) for name in names):
+        return ()
     return tuple(map(str, names))

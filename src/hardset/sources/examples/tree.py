@@ -56,20 +56,28 @@ def entries(folder: Path | str) -> list[os.DirEntry[str]]:
     return sorted(there, key=lambda entry: entry.name)
 
 
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a folder, or a link to one; a link that leads nowhere or round is not."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
 def folders_in(folder: Path) -> list[Path]:
     """Return the visible folders in a folder, by name; none where it is no folder."""
     if not folder.is_dir():
         return []
-    return [folder / entry.name for entry in entries(folder) if entry.is_dir()]
+    return [folder / entry.name for entry in entries(folder) if is_folder(entry)]
 
 
 def has_pictures(folder: Path, deep: int = 2) -> bool:
     """Whether a folder, or one a few levels down, holds a file that is called as a picture."""
     there = entries(folder)
-    if any(is_picture(entry.name) and not entry.is_dir() for entry in there):
+    if any(is_picture(entry.name) and not is_folder(entry) for entry in there):
         return True
     return deep > 0 and any(
-        has_pictures(folder / entry.name, deep - 1) for entry in there if entry.is_dir()
+        has_pictures(folder / entry.name, deep - 1) for entry in there if is_folder(entry)
     )
 
 
@@ -94,7 +102,7 @@ def _walk(folder: Path, within: str, above: tuple[tuple[int, int], ...], tree: T
     names: list[str] = []
     sizes: list[int] = []
     for entry in entries(folder):
-        if entry.is_dir():
+        if is_folder(entry):
             _walk(folder / entry.name, f"{within}/{entry.name}", (*above, here), tree)
         elif is_picture(entry.name):
             names.append(entry.name)
