@@ -219,8 +219,8 @@ def test_a_checkpoint_is_data_alone_and_whole(tmp_path, monkeypatch):
     assert torch.load(path, weights_only=True)["at"]["epoch"] == 3
     before = path.read_bytes()
 
-    def full(state, file):
-        file.write(b"half")
+    def full(state, path):
+        path.write_bytes(b"half")
         raise OSError("no space left on device")
 
     monkeypatch.setattr(torch, "save", full)
