@@ -25,8 +25,14 @@ def example_losses(outputs: Tensor, targets: Tensor) -> Tensor:
         (batch,) in nats, or squared units of the target; float64 (float32 on a device without it).
 
     Raises:
-        UsageError: the shapes do not belong together, or a target is no class.
+        UsageError: the shapes do not belong together, a target is no class, or the outputs are no
+            tensor.
     """
+    if not isinstance(outputs, Tensor):
+        raise UsageError(
+            f"the module gives {type(outputs).__name__}, and should give a tensor of logits: wrap "
+            "it in a module that returns them alone"
+        )
     if targets.is_floating_point():
         if outputs.numel() != len(targets) or targets.numel() != len(targets):
             raise UsageError(

@@ -12,6 +12,7 @@ from torch.utils._pytree import tree_map
 
 from hardset.lowresource.losses import example_losses, losses_of
 from hardset.lowresource.norms.contributions import Whole
+from hardset.lowresource.norms.watch import widened
 
 AT_ONCE = 1 << 26
 """Numbers of per-example gradients that torch.func may hold at a time (256 MB of float32)."""
@@ -33,7 +34,7 @@ def by_torch_func(
     each = vmap(grad(loss), in_dims=(None, 0, 0), chunk_size=min(count, len(targets)))
     with torch.enable_grad():
         grads = each(some, inputs, targets)
-    return {name: Whole(g.detach().float()).squared() for name, g in grads.items()}
+    return {name: Whole(widened(g.detach())).squared() for name, g in grads.items()}
 
 
 def one_by_one(
@@ -57,7 +58,7 @@ def one_by_one(
                     grads = torch.autograd.grad(one, parameters, allow_unused=True)
                 for name, g in zip(names, grads, strict=True):
                     g = torch.zeros(1, device=one.device) if g is None else g
-                    norms[name].append(Whole(g.to_dense().float()[None]).squared())
+                    norms[name].append(Whole(widened(g.to_dense())[None]).squared())
     finally:
         for parameter, wanted in zip(parameters, before, strict=True):
             parameter.requires_grad_(wanted)

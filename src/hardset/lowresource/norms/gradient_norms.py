@@ -13,11 +13,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from textwrap import shorten
+from threading import Lock
 from types import TracebackType
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_map
 
 from hardset.errors import UsageError
 from hardset.lowresource.losses import example_losses
@@ -37,6 +40,13 @@ State = frozenset[tuple[str, str]]
 """Parameters that are measured otherwise than first guessed, each with its step of the ladder."""
 Fallen = dict[str, tuple[str, str]]
 """By name: `BY_FUNC` or `ONE_BY_ONE`, and why."""
+
+
+_LOCK = Lock()
+_measured: WeakValueDictionary[int, nn.Parameter] = WeakValueDictionary()
+"""The parameters that any open `GradientNorms` measures, by id."""
+_fast: list[bool] = []
+"""Whether torch's fused encoder layer was allowed before the first of them, one item for each."""
 
 
 class Measured(NamedTuple):
@@ -74,7 +84,8 @@ class GradientNorms:
             an example must not depend on the others of its batch, nor on chance: evaluation mode.
 
     Raises:
-        UsageError: batch norm or dropout in training mode; later, examples that mix.
+        UsageError: batch norm or dropout in training mode; another is open on the same parameters;
+            later, examples that mix.
 
     On leaving, also by an exception, everything is as before; no `grad` is ever touched.
     """
@@ -90,16 +101,24 @@ class GradientNorms:
         self._agreed: set[tuple[State, Layout]] = set()
         self._corrected: dict[tuple[State, Layout], State] = {}
         self._open = False
-        self._fast = True
 
     def __enter__(self) -> GradientNorms:
         _must_be_steady(self.module)
         named = dict(self.module.named_parameters())
-        self._parameters = {name: p for name, p in named.items() if p.requires_grad}
-        self._frozen = [name for name, p in named.items() if not p.requires_grad]
-        # The fused encoder layer of torch.nn calls none of the functions that can be watched.
-        self._fast = torch.backends.mha.get_fastpath_enabled()
-        torch.backends.mha.set_fastpath_enabled(False)
+        with _LOCK:
+            if any(id(p) in _measured for p in named.values()):
+                raise UsageError(
+                    "another GradientNorms is open on this module, or on one that shares its "
+                    "parameters: leave that one first"
+                )
+            self._parameters = {name: p for name, p in named.items() if p.requires_grad}
+            self._frozen = [name for name, p in named.items() if not p.requires_grad]
+            _measured.update({id(p): p for p in self._parameters.values()})
+            # The fused encoder layer of torch.nn calls none of the functions that can be watched.
+            _fast.append(torch.backends.mha.get_fastpath_enabled() if not _fast else _fast[0])
+            torch.backends.mha.set_fastpath_enabled(False)
+        complex_ones = [name for name, p in self._parameters.items() if p.is_complex()]
+        self._unfollowed |= dict.fromkeys(complex_ones, (BY_FUNC, "its numbers are complex"))
         for parameter in self._parameters.values():
             parameter.requires_grad_(False)
         self._open = True
@@ -113,7 +132,12 @@ class GradientNorms:
     ) -> None:
         for parameter in self._parameters.values():
             parameter.requires_grad_()
-        torch.backends.mha.set_fastpath_enabled(self._fast)
+        with _LOCK:
+            for parameter in self._parameters.values():
+                _measured.pop(id(parameter), None)
+            before = _fast.pop()
+            if not _fast:
+                torch.backends.mha.set_fastpath_enabled(before)
         self._open = False
 
     @property
@@ -150,10 +174,25 @@ class GradientNorms:
             targets: (batch,) int64 classes, or real numbers.
 
         Raises:
-            UsageError: it is not open; or an example's loss changes with the others of its batch.
+                UsageError: it is not open; the batch is empty; the module checkpoints its activations;
+                or an example's loss changes with the others of its batch.
         """
         if not self._open:
             raise UsageError("open it first: `with GradientNorms(module) as norms:`")
+        if not len(targets):
+            raise UsageError("the batch is empty: it needs an example at least")
+        with torch.inference_mode(False):
+            try:
+                return self._measured(tree_map(_cut, inputs), _cut(targets))
+            except RuntimeError as error:
+                if "checkpoint" not in str(error):
+                    raise
+                raise UsageError(
+                    "the module computes parts of itself again in the backward pass (activation "
+                    "checkpointing): turn that off, as it only saves memory"
+                ) from error
+
+    def _measured(self, inputs: Any, targets: Tensor) -> Measured:
         state: State = frozenset()
         while True:
             found = self._pass(inputs, targets, state)
@@ -186,8 +225,14 @@ class GradientNorms:
             with watch:
                 outputs = self.module(inputs)
             losses = example_losses(outputs, targets)
-            if losses.requires_grad:
+            if losses.requires_grad and not watch.unsteady:
                 torch.autograd.grad(losses.sum(), watch.anchor, allow_unused=True)
+        if watch.unsteady:
+            why = f"{watch.unsteady} picks rows by their values, so that sizes do not tell whose"
+            self._fallen = dict.fromkeys(self._parameters, (ONE_BY_ONE, why))
+            norms = self._norms_of_fallen(inputs, targets)
+            layout: Layout = frozenset({("picked", watch.unsteady)})
+            return _Pass(outputs.detach(), losses.detach(), norms, layout)
         watch.finish()
         for name, why in watch.unknown.items():
             self._unfollowed[name] = self._fallen[name] = (BY_FUNC, why)
@@ -251,6 +296,13 @@ class GradientNorms:
                 ].any()
             )
         ]
+
+
+def _cut(value: Any) -> Any:
+    """Return a tensor that is nobody's gradient, also one that was made in inference mode."""
+    if not isinstance(value, Tensor):
+        return value
+    return value.clone() if value.is_inference() else value.detach()
 
 
 def _must_be_steady(module: nn.Module) -> None:

@@ -23,6 +23,7 @@ from torch.overrides import TorchFunctionMode
 
 from hardset.lowresource.losses import widest
 from hardset.lowresource.norms.contributions import Contribution, Whole, squared
+from hardset.lowresource.norms.picking import PICKING, picks
 
 SAME_NUMBERS = {
     *("view", "reshape", "t", "transpose", "permute", "flatten", "unflatten", "unsqueeze"),
@@ -86,6 +87,7 @@ class Watch(TorchFunctionMode):
         unknown: by name, why a parameter could not be followed.
         how: by name, (method, why) of what was measured.
         guesses: where each use's examples were taken to lie.
+        unsteady: the function, if any, whose output has the examples lie as the values have it.
     """
 
     def __init__(
@@ -108,6 +110,7 @@ class Watch(TorchFunctionMode):
         self.unknown: dict[str, str] = {}
         self.how: dict[str, tuple[str, str]] = {}
         self.guesses: set[tuple[str | int, ...]] = set()
+        self.unsteady = ""
         self.second = False
         self.sources = {id(p): Source((name,), p) for name, p in parameters.items()}
 
@@ -118,20 +121,25 @@ class Watch(TorchFunctionMode):
     ) -> Any:
         """Run a function; note what it does to parameters."""
         kwargs = kwargs or {}
+        name = getattr(func, "__name__", "")
+        if name in PICKING and picks(name, args, kwargs, self.batch, self.along):
+            self.unsteady = name
         met = [s for t in tensors(args, kwargs) if (s := self.sources.get(id(t))) is not None]
         if not met or not torch.is_grad_enabled():
             return func(*args, **kwargs)
         others = [t for t in tensors(args, kwargs) if id(t) not in self.sources]
         follows = any(t.requires_grad for t in others)
         if follows or not any(s.names[0] in self.shared and not s.derived for s in met):
-            rule = self.rules.get(func) or self.rules.get(getattr(func, "__name__", ""))
+            rule = self.rules.get(func) or self.rules.get(name)
+            if any(t.is_complex() for t in tensors(args, kwargs)):
+                rule = None
             output = rule(self, func, args, kwargs) if rule is not None else NotImplemented
             if output is not NotImplemented:
                 return output
             follows = follows or any(self.along(t) in (0, 1) for t in others)
         if not follows:
             return self._derive(func, args, kwargs, met)
-        why = f"used by {getattr(func, '__name__', func)}, which no rule is for"
+        why = f"used by {name or func}, which no rule is for"
         for source in met:
             self.unknown |= dict.fromkeys(source.names, why)
         return func(*self.mapped(args, self.cut), **self.mapped(kwargs, self.cut))
