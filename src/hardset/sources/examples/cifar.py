@@ -6,9 +6,13 @@ files. CIFAR-100 has its fine labels. No code of the pickles is run.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import tarfile
+import zlib
 from collections.abc import Mapping
+from io import BufferedReader
+from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -31,6 +35,7 @@ NEEDS = (
 )
 SIDE = 32
 PIXELS = 3 * SIDE * SIDE
+MOST = 2**28  # bytes of a file: the largest of the published has 156 million
 _ARCHIVES = (".tar.gz", ".tgz", ".tar")
 
 
@@ -182,18 +187,29 @@ def _size(held: bytes | Path) -> int:
     return len(held) if isinstance(held, bytes) else held.stat().st_size
 
 
+def _unzipped(path: Path) -> gzip.GzipFile | BufferedReader:
+    with path.open("rb") as file:
+        zipped = file.read(2) == b"\x1f\x8b"
+    return gzip.open(path) if zipped else path.open("rb")
+
+
 def _from_archive(path: Path, split: str) -> tuple[Version, dict[str, bytes | Path]]:
     wanted = {name for version in VERSIONS for name in version.files[split]}
     wanted |= {version.names[0] for version in VERSIONS}
     data: dict[str, bytes | Path] = {}
     try:
-        with tarfile.open(path, "r|*") as archive:  # read once through, nothing is unpacked
+        # Read once through, nothing is unpacked. tarfile itself does not look at gzip's checksum.
+        with _unzipped(path) as stream, tarfile.open(fileobj=stream, mode="r|*") as archive:
             for member in archive:
                 name = PurePosixPath(member.name).name
                 if member.isreg() and name in wanted:
+                    if member.size > MOST:
+                        raise UsageError(f"{path}: {name} has {member.size:,} bytes: not CIFAR's")
                     file = archive.extractfile(member)
                     data[name] = file.read() if file else b""
-    except (tarfile.TarError, OSError, EOFError) as error:
+            while stream.read(2**20):
+                pass
+    except (tarfile.TarError, OSError, EOFError, zlib.error, LZMAError) as error:
         raise UsageError(f"{path} is a damaged archive: {error}; download it again") from error
     for version in VERSIONS:
         if version.names[0] in data and any(name in data for name in version.files[split]):

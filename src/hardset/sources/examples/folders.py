@@ -14,7 +14,7 @@ from hardset.lowresource.examples import Examples
 from hardset.sources.examples import splits
 from hardset.sources.examples.asked import Asked
 from hardset.sources.examples.photographs import Photographs, photographs
-from hardset.sources.examples.tree import Tree, folders_in, has_pictures, walk
+from hardset.sources.examples.tree import Tree, folders_in, has_pictures, sound, walk
 
 NAME = "folders"
 NEEDS = "a folder for each class with its pictures, or train/ and test/ (or val/) with these"
@@ -71,6 +71,8 @@ def classed(
     """
     folders = folders_in(root)
     called = [names.get(folder.name, folder.name) for folder in folders]
+    if unsound := [name for name in called if not sound(name)]:
+        raise UsageError(f"{root}: the folder {unsound[0]!r} is not called in UTF-8: rename it")
     classes = asked.classes or tuple(called)
     number = {name: position for position, name in enumerate(classes)}
     if odd := [name for name in called if name not in number]:
@@ -113,6 +115,8 @@ def _notes(trees: Sequence[Tree], called: Sequence[str]) -> list[str]:
         )
     if others := sum(tree.others for tree in trees):
         notes.append(f"{others:,} files whose names are not of pictures were left out")
+    if unnamed := sum(tree.unnamed for tree in trees):
+        notes.append(f"{unnamed:,} files and folders whose names are not UTF-8 were left out")
     if sum(tree.count > 0 for tree in trees) == 1:
         notes.append("pictures of one class only")
     if loops := [loop for tree in trees for loop in tree.loops]:

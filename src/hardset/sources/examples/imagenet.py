@@ -21,7 +21,7 @@ from hardset.sources.examples.asked import Asked
 from hardset.sources.examples.folders import classed
 from hardset.sources.examples.labelling import labelled
 from hardset.sources.examples.photographs import photographs
-from hardset.sources.examples.tree import entries, folders_in, is_picture
+from hardset.sources.examples.tree import entries, folders_in, is_picture, sound
 
 NAME = "imagenet"
 NEEDS = "train/n01440764/*.JPEG and the like, val/ in such folders or flat with its list of labels"
@@ -115,7 +115,7 @@ def _names(path: Path, folder: Path) -> dict[str, str]:
 
 
 def _flat(asked: Asked, folder: Path, split: str, names: dict[str, str]) -> Examples:
-    pictures = [entry for entry in entries(folder) if is_picture(entry.name)]
+    pictures = [entry for entry in entries(folder) if is_picture(entry.name) and sound(entry.name)]
     if not pictures:
         raise UsageError(f"{folder} holds neither class folders nor pictures")
     files = [entry.name for entry in pictures]

@@ -19,6 +19,7 @@ import numpy as np
 from hardset.errors import UsageError
 from hardset.images.bounded import Bounded
 from hardset.lowresource.examples import Positions, Unreadable
+from hardset.sources.examples.tree import sound
 from hardset.sources.panics import panics_told
 
 if TYPE_CHECKING:
@@ -226,11 +227,8 @@ def collect(
     """
     import polars as pl
 
-    if not os.fsdecode(path).isascii():
-        try:
-            os.fsdecode(path).encode()
-        except UnicodeEncodeError:
-            raise UsageError(f"the name of {path} is not UTF-8: give it another") from None
+    if not sound(os.fspath(path)):
+        raise UsageError(f"the name of {path} is not UTF-8: give it another")
     try:
         with _READING, panics_told(path):
             table = pl.scan_parquet(path, glob=False)

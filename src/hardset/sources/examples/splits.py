@@ -72,9 +72,11 @@ def pick(there: Sequence[str], split: str, where: object) -> str:
         UsageError: none is.
     """
     for name in names(split):
-        for candidate in there:
-            if candidate.lower() == name:
-                return candidate
+        alike = [candidate for candidate in there if candidate.lower() == name]
+        if len(alike) > 1 and name not in alike:
+            raise UsageError(f"{where} has {' and '.join(alike)}: which is the split {split!r}?")
+        if alike:
+            return name if name in alike else alike[0]
         for candidate in there:  # validation_matched before validation_mismatched
             if candidate.lower().startswith((f"{name}_", f"{name}-")):
                 return candidate

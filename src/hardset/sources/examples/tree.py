@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hardset.errors import UsageError
 
+DEEPEST = 400  # folders in folders
 PICTURES = (".png", ".jpg", ".jpeg", ".jpe", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 
 
@@ -21,12 +22,14 @@ class Tree:
         count: how many pictures there are.
         others: how many other visible files there are.
         loops: links that lead back to a folder they are in.
+        unnamed: how many files and folders have names that are not UTF-8.
     """
 
     folders: list[tuple[str, list[str], list[int]]] = field(default_factory=list)
     count: int = 0
     others: int = 0
     loops: list[str] = field(default_factory=list)
+    unnamed: int = 0
 
 
 def hidden(name: str) -> bool:
@@ -54,6 +57,15 @@ def entries(folder: Path | str) -> list[os.DirEntry[str]]:
             "right to read it, or move it away"
         ) from error
     return sorted(there, key=lambda entry: entry.name)
+
+
+def sound(name: str) -> bool:
+    """Whether a name is UTF-8: another cannot be written into a table."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def is_folder(entry: os.DirEntry[str]) -> bool:
@@ -94,6 +106,10 @@ def walk(folder: Path, root: Path) -> Tree:
 
 
 def _walk(folder: Path, within: str, above: tuple[tuple[int, int], ...], tree: Tree) -> None:
+    if len(above) > DEEPEST:
+        raise UsageError(
+            f"{within.partition('/')[0]} has more than {DEEPEST} folders in one another"
+        )
     info = os.stat(folder)
     here = (info.st_dev, info.st_ino)
     if here in above:
@@ -102,7 +118,9 @@ def _walk(folder: Path, within: str, above: tuple[tuple[int, int], ...], tree: T
     names: list[str] = []
     sizes: list[int] = []
     for entry in entries(folder):
-        if is_folder(entry):
+        if not sound(entry.name):
+            tree.unnamed += 1
+        elif is_folder(entry):
             _walk(folder / entry.name, f"{within}/{entry.name}", (*above, here), tree)
         elif is_picture(entry.name):
             names.append(entry.name)
