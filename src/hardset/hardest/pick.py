@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +30,7 @@ from hardset.hardest.pick_review import (
 from hardset.hardest.trial_files import pretty, write_whole
 from hardset.lowresource.examples import NO_LABEL, Examples
 from hardset.lowresource.picking import How, Picked, pick
-from hardset.lowresource.score_files import Duplicates
+from hardset.lowresource.score_files import Duplicates, see_utf_8
 from hardset.reports.folder import MANIFEST, make_usable
 
 if TYPE_CHECKING:
@@ -125,23 +126,24 @@ def pick_set(
     )  # fmt: skip
     frame = _frame(pool, found, ids, suspect, given)
     make_usable(out)
-    # Until all is there: whose the folder is, so that the same command can be given again.
-    write_whole(out / MANIFEST, pretty({"made_by": MADE_BY, "unfinished": True}))
-    unreadable = write_examples(out / EXAMPLES, frame, examples, pool.classes)
-    to_review = _to_review(pool, found, ids, suspect, given, decided, examples)
-    if label_noise == "review":
-        if examples is not None:
-            illustrate(out / REVIEW, to_review, examples)
-        write_review(out / REVIEW, to_review)
-    else:
-        clear_away(out / REVIEW, reviewed)
-    manifest = pick_manifest.lay_out(
-        pool, found, suspect, decided, examples,
-        settings={"k": k, "choose": choose, "seed": seed},
-        scores=scores, reviewed=reviewed, label_noise=label_noise, unreadable=unreadable,
-        out=out, to_review=to_review, began=began,
-    )  # fmt: skip
-    write_whole(out / MANIFEST, pretty(manifest))
+    with _writing(out):
+        # Until all is there: whose the folder is, so that the same command can be given again.
+        write_whole(out / MANIFEST, pretty({"made_by": MADE_BY, "unfinished": True}))
+        unreadable = write_examples(out / EXAMPLES, frame, examples, pool.classes)
+        to_review = _to_review(pool, found, ids, suspect, given, decided, examples)
+        if label_noise == "review":
+            if examples is not None:
+                illustrate(out / REVIEW, to_review, examples)
+            write_review(out / REVIEW, to_review)
+        else:
+            clear_away(out / REVIEW, reviewed)
+        manifest = pick_manifest.lay_out(
+            pool, found, suspect, decided, examples,
+            settings={"k": k, "choose": choose, "seed": seed},
+            scores=scores, reviewed=reviewed, label_noise=label_noise, unreadable=unreadable,
+            out=out, to_review=to_review, began=began,
+        )  # fmt: skip
+        write_whole(out / MANIFEST, pretty(manifest))
     return PickedSet(out, found.positions, manifest)
 
 
@@ -161,8 +163,15 @@ def _see_free(out: Path) -> None:
     """See that nothing of anybody else's is where the set is to be left."""
     import msgspec
 
-    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
-        return
+    try:
+        see_utf_8(out)
+        if "\0" in str(out):
+            raise ValueError("there is a null character in its name")
+        if not out.exists() or (out.is_dir() and all(map(_left_behind, out.iterdir()))):
+            return
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"{str(out)[:200]!r} cannot be a folder: {said}") from error
     try:
         manifest = msgspec.json.decode((out / MANIFEST).read_bytes())
         ours = isinstance(manifest, dict) and manifest.get("made_by") == MADE_BY
@@ -170,6 +179,25 @@ def _see_free(out: Path) -> None:
         ours = False
     if not ours:
         raise UsageError(f"{out} is there and was not left by `hardset pick`: name another --out")
+
+
+def _left_behind(path: Path) -> bool:
+    """Whether a file is of no account: a system's, or of a writing that was broken off."""
+    return path.name.startswith(".") and path.is_file()
+
+
+@contextmanager
+def _writing(out: Path) -> Iterator[None]:
+    """Say in a sentence what is wrong with the folder, as a full disk."""
+    import polars as pl
+
+    try:
+        yield
+    except (OSError, pl.exceptions.PolarsError) as error:
+        said = getattr(error, "strerror", None) or str(error).strip().partition("\n")[0]
+        raise UsageError(
+            f"{out} cannot be written: {said}; mend that, and give the same command again"
+        ) from error
 
 
 def _ids(pool: Pool, examples: Examples | None) -> Callable[[int], str]:

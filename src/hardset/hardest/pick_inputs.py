@@ -23,6 +23,7 @@ NOISE = "noise.parquet"
 _NOISE = ("index", "suspect", "suggested", "probability", "suggested_probability")
 _KEPT = ("index", "id", "label", "class", "state")
 _NAMED = 3  # ids in an error
+_CLASSES = 2**20  # a number that no class has
 
 
 @dataclass
@@ -162,7 +163,8 @@ def _given_labels(path: Path) -> _Labels:
             )  # fmt: skip
         else:
             text = path.read_text(encoding="utf-8-sig")
-            cells = pl.Series(text.splitlines(), dtype=pl.String)
+            lines = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n")
+            cells = pl.Series(lines.split("\n") if lines else [], dtype=pl.String)
     except UsageError:
         raise
     except (OSError, ValueError, EOFError, pl.exceptions.PolarsError) as error:
@@ -200,10 +202,15 @@ def _see_as_many(folder: Path, n: int) -> None:
 
 
 def _difficulty(folder: Path) -> pl.DataFrame:
-    """Read a difficulty folder's table, in the order of its index."""
+    """Read a difficulty folder's table, in the order of its index: a row a position."""
     import polars as pl
 
-    return pl.read_parquet(folder / DIFFICULTY, glob=False).sort("index")
+    frame = pl.read_parquet(folder / DIFFICULTY, glob=False).sort("index")
+    if not np.array_equal(frame["index"].to_numpy(), np.arange(len(frame))):
+        raise UsageError(
+            f"{folder / DIFFICULTY}: its index is not every number from 0, each once: it is damaged"
+        )
+    return frame
 
 
 def _labels_of(frame: pl.DataFrame, where: Path) -> tuple[NDArray[Any], tuple[str, ...]]:
@@ -215,11 +222,21 @@ def _labels_of(frame: pl.DataFrame, where: Path) -> tuple[NDArray[Any], tuple[st
     column = frame["label"]
     if column.dtype.is_float():
         return column.fill_null(np.nan).to_numpy(), ()
+    fits = column.dtype.is_integer() and bool((column < _CLASSES).all())
+    if not fits:
+        raise UsageError(f"{where / DIFFICULTY}: the column 'label' holds no numbers of classes")
     labels = column.cast(pl.Int64).fill_null(NO_LABEL).to_numpy()
     names = {number: str(number) for number in range(int(labels.max(initial=NO_LABEL)) + 1)}
     if "class" in frame.columns:
-        rows = frame.select("label", "class").unique().drop_nulls()
-        names |= {label: name for label, name in rows.iter_rows() if label > NO_LABEL}
+        rows = frame.select("label", "class").unique(maintain_order=True).drop_nulls()
+        if rows["label"].n_unique() < len(rows):
+            twice = (
+                rows.filter(pl.col("label").is_duplicated()).sort("label")["class"][:2].to_list()
+            )
+            raise UsageError(
+                f"{where / DIFFICULTY} calls one label {twice[0]!r} and {twice[1]!r}: it is damaged"
+            )
+        names |= {label: str(name) for label, name in rows.iter_rows() if label > NO_LABEL}
     return labels, tuple(names[number] for number in sorted(names))
 
 
@@ -285,6 +302,10 @@ def _noise(path: Path, n: int, classes: tuple[str, ...]) -> Noise | None:
     try:
         with panics_told(path):
             frame = pl.read_parquet(path, columns=list(_NOISE), glob=False)
+        kinds = (("index", frame["index"].dtype.is_integer()),
+                 ("suspect", frame["suspect"].dtype == pl.Boolean))  # fmt: skip
+        if odd := [name for name, right in kinds if not right]:
+            raise UsageError(f"{path} is damaged: its column {odd[0]!r} is of another type")
         index = frame["index"].to_numpy()
         if len(index) and not 0 <= index.min() <= index.max() < n:
             raise UsageError(f"{path} has indices beyond the {n:,} examples: it is of another set")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -90,10 +91,15 @@ def _of_scores(scores: Path, pool: Pool) -> dict[str, Any]:
 
     file = scores / DIFFICULTY if scores.is_dir() else scores
     return {
-        "path": str(scores),
+        "path": _written(scores),
         "sha256": of_file(file),
         **pool.scores.problems._asdict(),
     }
+
+
+def _written(path: Path) -> str:
+    """Give a path as text; bytes of it that are not UTF-8 as a sign for what is unknown."""
+    return os.fsencode(path).decode("utf-8", "replace")
 
 
 def _of_data(pool: Pool, examples: Examples | None) -> dict[str, Any]:
@@ -142,7 +148,7 @@ def _of_review(reviewed: Path | None, decided: Mapping[int, Decision]) -> dict[s
     from hardset.sources.examples.digests import of_file
 
     return {
-        "path": str(reviewed),
+        "path": _written(reviewed),
         "sha256": of_file(reviewed),
         "kept": sorted(index for index, made in decided.items() if made.what == KEEP),
         "dropped": sorted(index for index, made in decided.items() if made.what == DROP),

@@ -139,7 +139,7 @@ def _cell(value: Any) -> str:
 
 def _decision(cells: dict[str, Any], written: str, pool: Pool, ids: Any) -> Decision:
     index = text_of(cells["index"])
-    if not index.removesuffix(".0").isdigit() or int(float(index)) >= len(pool):
+    if not index.removesuffix(".0").isdecimal() or int(float(index)) >= len(pool):
         raise ValueError(f"{index!r} is no index of the {len(pool):,} examples")
     at = int(float(index))
     given = text_of(cells.get("id"))

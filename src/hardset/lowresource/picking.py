@@ -82,7 +82,7 @@ def pick(
     Raises:
         UsageError: a label has fewer than k examples, or k or how is none.
     """
-    if k < 1:
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise UsageError(f"k takes a whole number of 1 or more, not {k}")
     if how not in HOWS:
         raise UsageError(f"{how!r} is no way to choose; there are {', '.join(HOWS)}")

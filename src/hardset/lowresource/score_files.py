@@ -268,7 +268,7 @@ def _strange(frame: pl.DataFrame, column: str) -> str:
 
 
 def see_utf_8(path: Path) -> None:
-    """See that a parquet file's name is one that polars can take.
+    """See that the name of a parquet file, or of its folder, is one that polars can take.
 
     Raises:
         UsageError: it is not UTF-8.
