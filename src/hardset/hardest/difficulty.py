@@ -364,7 +364,12 @@ def write_report(done: Difficulty) -> Path | None:
     if not done.manifest["counts"]:
         page.unlink(missing_ok=True)  # of an earlier call, that had something to show
         return None
-    write_difficulties(page, done.folder, with_contents(chosen(done.folder), done.examples))
+    try:
+        write_difficulties(page, done.folder, with_contents(chosen(done.folder), done.examples))
+    except OSError as error:
+        raise Unwritable(
+            f"{page} cannot be written: {error.strerror or error}; all scores are kept"
+        ) from error
     return page
 
 

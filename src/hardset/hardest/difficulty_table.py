@@ -93,7 +93,10 @@ def _write(path: Path, first: Parts, figures: pl.DataFrame, classes: Sequence[st
             piece = rows.with_columns(
                 named.alias("class"), states.gather(here["state"]).alias("state")
             )
-            piece.hstack(here.drop("state")).write_parquet(Path(folder) / f"{start:06d}.parquet")
+            whole(
+                Path(folder) / f"{start:06d}.parquet",
+                piece.hstack(here.drop("state")).write_parquet,
+            )
         every = pl.scan_parquet(f"{folder}/*.parquet")
         whole(path, lambda part: every.sink_parquet(part, row_group_size=_GROUP))
 
