@@ -125,10 +125,13 @@ def test_a_full_disk_is_said_and_the_same_command_goes_on(scored, tmp_path, monk
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
+    pick_set(scored, data=texts(), out=tmp_path / "out", k=1)
     with monkeypatch.context() as patched:
         patched.setattr(picking, "write_examples", full)
         with pytest.raises(UsageError, match="cannot be written: No space left on device"):
             pick_set(scored, data=texts(), out=tmp_path / "out", k=2)
+    with pytest.raises(UsageError, match="is not finished"):  # and not the one before
+        open_examples(tmp_path / "out")
     done = pick_set(scored, data=texts(), out=tmp_path / "out", k=2)
     assert len(open_examples(done.folder)) == 4
 

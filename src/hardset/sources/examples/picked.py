@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from hardset.errors import UsageError
@@ -21,7 +22,7 @@ from hardset.sources.examples.table import Table
 
 NAME = "picked"
 NEEDS = "what `hardset pick --data` left: a folder with examples.parquet and manifest.json"
-FILE = "examples.parquet"
+FILE, MANIFEST = "examples.parquet", "manifest.json"
 _MARKS = {"index", "id", "label", "rank_in_label"}
 
 
@@ -50,6 +51,7 @@ def read(asked: Asked) -> Examples:
     columns = _columns(file) if file else {}
     if file is None or not set(columns) >= _MARKS:
         raise UsageError(f"{asked.place} is no picked set; a place of this layout is {NEEDS}")
+    _see_finished(file)
     kind, cells = _content(file, columns)
     named = [name for name in ("index", "id", "label", "class") if name in columns]
     frame = collect(file, [pl.col(name) for name in named])
@@ -93,6 +95,16 @@ def _file(place: str) -> Path | None:
     if path.is_dir():
         path = path / FILE
     return path if path.name == FILE and path.is_file() else None
+
+
+def _see_finished(file: Path) -> None:
+    """See that the set is not an earlier one, which another was to be written over."""
+    try:
+        manifest = msgspec.json.decode((file.parent / MANIFEST).read_bytes())
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return  # the file was taken elsewhere
+    if isinstance(manifest, dict) and manifest.get("unfinished"):
+        raise UsageError(f"{file.parent} is not finished: run its `hardset pick` again")
 
 
 def _columns(file: Path) -> dict[str, Any]:
