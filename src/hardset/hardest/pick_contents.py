@@ -13,6 +13,7 @@ import numpy as np
 
 from hardset.images.places import without_waiting
 from hardset.lowresource.examples import Content, Examples, Positions, Unreadable
+from hardset.sources.examples.tree import sound
 
 if TYPE_CHECKING:
     import polars as pl
@@ -139,6 +140,8 @@ def fetched(examples: Examples, positions: Positions) -> list[bytes | tuple[str,
 
 def _text(content: Content) -> tuple[str, ...] | Unreadable:
     assert isinstance(content, tuple | Unreadable)
+    if isinstance(content, tuple) and not all(map(sound, content)):
+        return Unreadable("is not UTF-8 text")
     return content
 
 

@@ -9,6 +9,7 @@ from hardset.images import MAX_PIXELS, BadMedia
 from hardset.images.pixels import read_pixels
 from hardset.images.places import MAX_BYTES, missing, ordinary, without_waiting
 from hardset.lowresource.examples import Content, Unreadable
+from hardset.sources.examples.tree import sound
 
 LONGEST_TEXT = 2**24  # characters: a hundred novels; more is a fault of the file
 
@@ -53,6 +54,8 @@ def text_of(cells: tuple[Any, ...]) -> Content:
     for cell in cells:
         if cell is None:
             return Unreadable("its cell holds no text")
+        if not sound(cell):
+            return Unreadable("is not UTF-8 text")
         if len(cell) > LONGEST_TEXT:
             return Unreadable(f"has {len(cell):,} characters, the limit is {LONGEST_TEXT:,}")
     return cells

@@ -20,7 +20,7 @@ from typing import Any
 
 import hardset
 from hardset.errors import UsageError
-from hardset.lowresource.examples import Examples
+from hardset.lowresource.examples import NO_LABEL, Examples
 from hardset.sources.examples import splits
 from hardset.sources.examples.asked import Asked
 from hardset.sources.examples.mapped import map_style
@@ -49,15 +49,16 @@ def read(asked: Asked) -> Examples:
     except (Exception, SystemExit) as error:
         raise UsageError(f"{asked.place} failed: {told(error)}") from error
     network, split = None, asked.split if takes else ""
-    if isinstance(given, tuple | list) and len(given) == 2 and not is_examples(given):
+    if _is_pair(given):
         network, given = given
     if isinstance(given, Mapping) and not is_examples(given):
         there = [str(name) for name in given]
         split = splits.pick(there, asked.split, asked.place)
         given = given[split]
-        if isinstance(given, tuple | list) and len(given) == 2 and not is_examples(given):
+        if _is_pair(given):
             network, given = given
     examples: Any = given if is_examples(given) else _mapped(given, asked)
+    _see_labels(examples, asked.place)
     if network is not None:
         examples.network = network
     said = {"place": asked.place, "layout": NAME, "split": split, "notes": []}
@@ -72,6 +73,24 @@ def read(asked: Asked) -> Examples:
 def is_examples(given: Any) -> bool:
     """Whether something has all that `Examples` asks for."""
     return isinstance(given, Examples)
+
+
+def _is_pair(given: Any) -> bool:
+    """Whether it is (network, examples); a list of two is a data set of two items."""
+    return isinstance(given, tuple) and len(given) == 2 and not is_examples(given)
+
+
+def _see_labels(examples: Any, place: str) -> None:
+    """See that an `Examples` of the user's own has labels as that asks for."""
+    labels = examples.labels
+    if not hasattr(labels, "dtype") or labels.shape != (len(examples),):
+        raise UsageError(f"{place}: its labels are no numpy array of {len(examples)} numbers")
+    if labels.dtype.kind not in "iuf":
+        raise UsageError(
+            f"{place}: its labels are of type {labels.dtype}, and not int64 or float64"
+        )
+    if labels.dtype.kind == "i" and len(labels) and labels.min() < NO_LABEL:
+        raise UsageError(f"{place}: the label {labels.min()} is none: -1 stands for no label")
 
 
 def find(place: str) -> Callable[..., Any]:

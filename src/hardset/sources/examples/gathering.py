@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from hardset.sources.examples.tree import sound
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -98,7 +100,7 @@ def gather(rows: Iterable[AsRead | None], width: int) -> Gathered:
         wrong, cells, label = row.wrong, row.cells, row.label
         if not wrong:
             cells, wrong = _texts(cells)
-        if isinstance(label, str) and not _sound(label):
+        if isinstance(label, str) and not sound(label):
             label, wrong = None, wrong or "its label is not UTF-8 text"
         if wrong:
             bad[len(labels)] = wrong
@@ -121,7 +123,7 @@ def _texts(cells: Sequence[Any]) -> tuple[list[str | None], str]:
     found: list[str | None] = []
     for cell in cells:
         if isinstance(cell, str):
-            if not _sound(cell):
+            if not sound(cell):
                 return [], "is not UTF-8 text"
             found.append(cell)
         elif cell is None:
@@ -131,13 +133,3 @@ def _texts(cells: Sequence[Any]) -> tuple[list[str | None], str]:
         else:
             return [], f"its cell holds a {type(cell).__name__}, not a text"
     return found, ""
-
-
-def _sound(text: str) -> bool:
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # bytes that were no UTF-8, kept as surrogates
-        return False
-    return True

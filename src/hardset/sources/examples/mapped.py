@@ -45,7 +45,7 @@ class Mapped:
         for position in positions:
             try:
                 found.append(content_of(self.data[int(position)][0]))
-            except Exception as error:  # the user's own code
+            except (Exception, SystemExit) as error:  # the user's own code
                 found.append(Unreadable(self.told(error)))
         return found
 
@@ -64,7 +64,10 @@ def map_style(data: Any, asked: Asked, told: Callable[[BaseException], str]) -> 
         UsageError: it is empty, or its items are no pairs of content and label.
     """
     where = asked.place
-    n = len(data)
+    try:
+        n = len(data)
+    except (Exception, SystemExit) as error:
+        raise UsageError(f"{where}: the data set has no length: {told(error)}") from error
     if not n:
         raise UsageError(f"{where}: the data set is empty")
     first = _first(data, where, told)
@@ -72,7 +75,13 @@ def map_style(data: Any, asked: Asked, told: Callable[[BaseException], str]) -> 
     cells = _listed(data, n)
     if cells is None:
         notes.append("its labels were found by reading every item once")
-        cells = [_label(data, position, told, notes) for position in range(n)]
+        lacking: list[str] = []
+        cells = [_label(data, position, told, lacking) for position in range(n)]
+        if len(lacking) == n:
+            raise UsageError(f"{where}: {lacking[0]}, and no other has one")
+        notes += lacking[:1]
+        if lacking[1:]:
+            notes.append(f"and so {len(lacking) - 1:,} more items")
     names = getattr(data, "classes", None)
     classes = asked.classes
     named = False
@@ -125,7 +134,7 @@ def content_of(item: Any) -> Content:
 def _first(data: Any, where: str, told: Callable[[BaseException], str]) -> Content:
     try:
         item = data[0]
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(f"{where}: item 0 fails: {told(error)}") from error
     if not isinstance(item, tuple | list) or len(item) != 2:
         raise UsageError(
@@ -148,17 +157,22 @@ def _kind(first: Content, where: str) -> Kind:
 
 def _listed(data: Any, n: int) -> list[Any] | None:
     for name in _LABELS:
-        listed = getattr(data, name, None)
+        try:
+            listed = getattr(data, name, None)
+        except Exception:  # the user's own code: each item is read instead
+            continue
         if listed is not None and hasattr(listed, "__len__") and len(listed) == n:
             return [_plain(label) for label in listed]
     return None
 
 
-def _label(data: Any, position: int, told: Callable[[BaseException], str], notes: list[str]) -> Any:
+def _label(
+    data: Any, position: int, told: Callable[[BaseException], str], lacking: list[str]
+) -> Any:
     try:
         return _plain(data[position][1])
-    except Exception as error:  # the user's own code; fetching it will say so again
-        notes.append(f"item {position} has no label: {told(error)}")
+    except (Exception, SystemExit) as error:  # the user's own code; fetching it will say so again
+        lacking.append(f"item {position} has no label: {told(error)}")
         return None
 
 

@@ -60,7 +60,9 @@ def entries(folder: Path | str) -> list[os.DirEntry[str]]:
 
 
 def sound(name: str) -> bool:
-    """Whether a name is UTF-8: another cannot be written into a table."""
+    """Whether a name or text is UTF-8: another cannot be written into a table."""
+    if name.isascii():
+        return True
     try:
         name.encode()
     except UnicodeEncodeError:
