@@ -193,6 +193,45 @@ def test_no_examples_and_no_tensor_are_refused():
         norms(torch.randn(4, 8), torch.arange(4) % 3)
 
 
+class Biased(nn.Linear):
+    """A layer that looks its shift up once, and again after training: LeViT's attention does."""
+
+    def __init__(self):
+        super().__init__(8, 3, bias=False)
+        self.table, self.kept = nn.Parameter(torch.randn(5)), []
+
+    def train(self, mode=True):
+        super().train(mode)
+        if mode:
+            self.kept.clear()
+        return self
+
+    def forward(self, x):
+        if not self.kept:
+            self.kept.append(self.table[torch.tensor([0, 2, 2])])
+        return super().forward(x) + self.kept[0]
+
+
+def test_what_layers_keep_between_evaluations_is_made_again():
+    net, inputs, targets = Biased().eval(), torch.randn(4, 8), torch.arange(4) % 3
+    shift = net.table[torch.tensor([0, 2, 2])].detach()
+    # By hand: g = p - y; the squared norm is |g|^2 |x|^2 of the matrix, and of the table g_0^2
+    # + (g_1 + g_2)^2, since its third row shifts two logits.
+    logits = inputs @ net.weight.detach().T + shift
+    g = logits.double().softmax(1) - nn.functional.one_hot(targets, 3)
+    table = g[:, 0].square() + (g[:, 1] + g[:, 2]).square()
+    wanted = g.square().sum(1) * inputs.double().square().sum(1) + table
+    with torch.no_grad():
+        net(inputs)  # as an evaluation after an epoch leaves it
+    with GradientNorms(net) as norms:
+        first, second = norms(inputs, targets), norms(inputs, targets)
+        assert norms.said() == []
+    assert not net.kept
+    assert not net.training
+    torch.testing.assert_close(first.squared_norms, wanted, rtol=1e-5, atol=0)
+    assert torch.equal(first.squared_norms, second.squared_norms)
+
+
 # Numbers of other kinds ---------------------------------------------------------------------------
 
 

@@ -45,9 +45,10 @@ def example_losses(outputs: Tensor, targets: Tensor) -> Tensor:
             f"outputs {tuple(outputs.shape)} and targets {tuple(targets.shape)} do not belong "
             "together: logits are (batch, classes) and whole-number targets (batch,)"
         )
-    if bool(((targets < 0) | (targets >= outputs.shape[1])).any()):
+    least, most = targets.aminmax() if len(targets) else (0, 0)
+    if least < 0 or most >= outputs.shape[1]:
         raise UsageError(
-            f"targets run from {int(targets.min())} to {int(targets.max())}, but the network has "
+            f"targets run from {int(least)} to {int(most)}, but the network has "
             f"{outputs.shape[1]} classes; leave out examples without label"
         )
     return losses_of(outputs, targets)

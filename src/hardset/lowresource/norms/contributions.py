@@ -189,6 +189,9 @@ def _gram(x: Tensor, g: Tensor) -> Tensor:
 
 def _squares(tensor: Tensor) -> Tensor:
     """Return the sum of squares of each row, (batch,): by last dimension, then in float64."""
+    if tensor.dim() == 2:
+        flat: Tensor = torch.linalg.vector_norm(tensor, dim=1)
+        return flat.to(widest(flat)).square()
     last = tensor.shape[-1] if tensor.dim() > 1 else 1
     rows: Tensor = torch.linalg.vector_norm(tensor.reshape(len(tensor), -1, last), dim=2)
     return rows.to(widest(rows)).square().sum(1)

@@ -63,7 +63,12 @@ class Kernel:
             rows = range(len(self.x))
             each = torch.stack([self._of_one(self.x[i : i + 1], self.g[i : i + 1]) for i in rows])
         else:
-            each = torch.cat([torch.bmm(g, w.mT) for w, g in self._walk()])
+            _, window, out = self._sizes()
+            each = self.x.new_empty(len(self.x) * self.geometry.groups, out, window)
+            done = 0
+            for w, g in self._walk():
+                torch.bmm(g, w.mT, out=each[done : done + len(w)])
+                done += len(w)
         each = each.view(self.batch, -1, *shape)
         return each[:, 0] if each.shape[1] == 1 else each.sum(1)
 
@@ -92,7 +97,10 @@ class Kernel:
         return self._work() > LARGE and not gram_is_cheaper(places, window, out)
 
     def _walk(self) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yield windows (n * groups, window, places) and g (n * groups, out, places) of n rows."""
+        """Yield windows (n * groups, window, places) and g (n * groups, out, places) of n rows.
+
+        The windows are overwritten by the next: fresh memory for each costs more than they do.
+        """
         places, window, out = self._sizes()
         walk, x = self.geometry, self.x.contiguous()
         if any(walk.padding):
@@ -106,9 +114,10 @@ class Kernel:
         )
         g = self.g.reshape(len(x), -1, places)
         n = max(1, WINDOWS // (places * window * walk.groups))
+        laid = x.new_empty(min(n, len(x)), *windows.shape[1:])
         for start in range(0, len(x), n):
-            some = windows[start : start + n].reshape(-1, window, places)
-            yield some, g[start : start + n].reshape(-1, out, places)
+            some = laid[: len(x) - start].copy_(windows[start : start + n])
+            yield some.view(-1, window, places), g[start : start + n].reshape(-1, out, places)
 
     def _of_one(self, x: Tensor, g: Tensor) -> Tensor:
         walk = self.geometry

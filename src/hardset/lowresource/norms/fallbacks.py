@@ -27,6 +27,7 @@ def by_torch_func(
 
     def loss(parameters: dict[str, Tensor], one: Any, target: Tensor) -> Tensor:
         batch = tree_map(lambda t: t.unsqueeze(0) if isinstance(t, Tensor) else t, one)
+        forget(module)
         outputs = functional_call(module, parameters, (batch,))
         return losses_of(outputs, target.unsqueeze(0)).sum()
 
@@ -51,6 +52,7 @@ def one_by_one(
             parameter.requires_grad_()
         with torch.enable_grad():
             for i in range(len(targets)):
+                forget(module)
                 one = example_losses(module(picked(inputs, [i])), targets[i : i + 1]).sum()
                 losses.append(one.detach())
                 grads: Sequence[Tensor | None] = [None] * len(parameters)
@@ -63,6 +65,21 @@ def one_by_one(
         for parameter, wanted in zip(parameters, before, strict=True):
             parameter.requires_grad_(wanted)
     return {name: torch.cat(each) for name, each in norms.items()}, torch.stack(losses)
+
+
+def forget(module: nn.Module) -> None:
+    """Have layers forget what they made of their parameters and keep from one evaluation on.
+
+    Biases of attention looked up once (LeViT and its kin), kernels merged: what was made without
+    gradients, or for a batch before, has no part in this one's. Such layers drop it on their way to
+    training mode, so they are asked to go there; all modes stay as they are.
+    """
+    for layer in module.modules():
+        if type(layer).train is not nn.Module.train:
+            modes = [(part, part.training) for part in layer.modules()]
+            layer.train()
+            for part, training in modes:
+                part.training = training
 
 
 def picked(inputs: Any, rows: Sequence[int]) -> Any:

@@ -24,7 +24,7 @@ from torch.utils._pytree import tree_map
 
 from hardset.errors import UsageError
 from hardset.lowresource.losses import example_losses
-from hardset.lowresource.norms.fallbacks import by_torch_func, one_by_one, picked
+from hardset.lowresource.norms.fallbacks import by_torch_func, forget, one_by_one, picked
 from hardset.lowresource.norms.rules import RULES
 from hardset.lowresource.norms.watch import Watch
 
@@ -132,6 +132,7 @@ class GradientNorms:
     ) -> None:
         for parameter in self._parameters.values():
             parameter.requires_grad_()
+        forget(self.module)
         with _LOCK:
             for parameter in self._parameters.values():
                 _measured.pop(id(parameter), None)
@@ -174,7 +175,7 @@ class GradientNorms:
             targets: (batch,) int64 classes, or real numbers.
 
         Raises:
-                UsageError: it is not open; the batch is empty; the module checkpoints its activations;
+            UsageError: it is not open; the batch is empty; the module checkpoints its activations;
                 or an example's loss changes with the others of its batch.
         """
         if not self._open:
@@ -221,6 +222,7 @@ class GradientNorms:
         watched = {n: p for n, p in self._parameters.items() if n not in self._fallen}
         shared = {name for name, step in steps.items() if step == SHARED}
         watch = Watch(len(targets), watched, RULES, shared)
+        forget(self.module)
         with torch.enable_grad():
             with watch:
                 outputs = self.module(inputs)
