@@ -274,7 +274,7 @@ def test_numbers_that_are_not_finite_are_named():
 
     network = build("mlp", data, seed=0)
     recipe = changed(predictor_recipe("mlp", "tensor"), batch=12)
-    with pytest.raises(Diverged, match="1 of its examples, like that at 7, are infinite or NaN"):
+    with pytest.raises(Diverged, match="1 of its examples, like '7', are infinite or NaN"):
         train(network, data, recipe, seed=0)
     frozen = build("mlp", tiny(), seed=0)
     frozen.module.requires_grad_(False)

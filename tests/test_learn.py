@@ -145,6 +145,66 @@ def test_a_damaged_trial_is_done_again(plain):
     seen = []
     assert learn(**plain, progress=lambda count: seen.append(count.stored)).metrics == before
     assert seen[0] == 2
+    bits = plain["out"] / "correct/bag-of-words/k-4/random/none/seed-1.npy"
+    kept = bits.read_bytes()
+    bits.write_bytes(kept[:-1] + bytes([kept[-1] ^ 1]))  # one answer that was another
+    seen.clear()
+    assert learn(**plain, progress=lambda count: seen.append(count.stored)).metrics == before
+    assert seen[0] == 3
+    assert bits.read_bytes() == kept
+
+
+def test_other_labels_of_the_same_test_set_are_not_mixed_in(plain):
+    learn(**plain)
+    plain["test"].labels[0] = 1 - plain["test"].labels[0]
+    with pytest.raises(UsageError, match="test labels was"):
+        learn(**plain)
+
+
+def test_one_command_at_a_time_and_what_cannot_be_is_said_first(plain, tmp_path):
+    def other(count):
+        with pytest.raises(UsageError, match="another command is at work in"):
+            learn(**plain)
+
+    learn(**plain, progress=other)
+    with pytest.raises(UsageError, match="--device gpu: torch does not compute there"):
+        learn(**plain, device="gpu")
+    one = Held(["a", "b"], np.array([0, 0]), ("only",))
+    with pytest.raises(UsageError, match="all labels are of one class, 'only'"):
+        learn(**{**plain, "train": one, "test": one, "scores": scored([0, 1]), "ks": [1]})
+
+
+def test_a_seed_gives_all_sets_the_same_first_weights_and_chance(plain, monkeypatch):
+    """Random sets differ by seed, and take as many of each label."""
+    from hardset.lowresource import training
+
+    began, train = {}, training.train
+
+    def watched(network, examples, recipe, *, seed, **more):
+        weights = torch.cat([one.detach().flatten() for one in network.module.parameters()])
+        began.setdefault(seed, []).append(weights.numpy().tobytes())
+        return train(network, examples, recipe, seed=seed, **more)
+
+    monkeypatch.setattr(training, "train", watched)
+    learn(**plain)
+    assert {seed: len(of) for seed, of in began.items()} == {0: 2, 1: 2}
+    assert all(one == other for one, other in began.values())
+    assert began[0][0] != began[1][0]
+    sets = pl.read_parquet(plain["out"] / "sets.parquet")
+    drawn = [sets.filter(set="random", seed=seed)["index"].to_list() for seed in (0, 1)]
+    assert drawn[0] != drawn[1]
+    for index in drawn:
+        assert np.bincount(plain["train"].labels[index]).tolist() == [4, 4]
+
+
+def test_the_papers_figure_is_the_best_epochs(plain):
+    done = learn(**{**plain, "epochs": 5, "seeds": 1})
+    epochs = pl.read_parquet(plain["out"] / "results.parquet")
+    assert epochs["epoch"].max() == 5
+    for line in done.metrics["summary"]:
+        of = epochs.filter(set=line["set"]).sort("epoch")["test_accuracy"].to_list()
+        assert line["paper_mean"] == max(of)
+        assert line["mean"] == of[-1]
 
 
 FRAGILE = '''

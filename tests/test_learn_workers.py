@@ -2,6 +2,10 @@
 
 import os
 import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -49,3 +53,41 @@ def test_nothing_to_do_starts_nothing():
 def test_what_cannot_be_sent_is_said():
     with pytest.raises(UsageError, match=r"cannot be sent to other processes.*--jobs 1"):
         list(in_processes([1], lambda task: task, 1))
+
+
+PARENT = """
+import sys, time
+from pathlib import Path
+from hardset.hardest.workers import in_processes
+
+
+def busy(number):
+    import os
+    Path(f"at-{os.getpid()}").touch()
+    time.sleep(100)
+
+
+if __name__ == "__main__":
+    list(in_processes([1], busy, 1))
+"""
+
+
+def test_a_process_ends_with_a_parent_that_is_killed(tmp_path):
+    """It would be at it for hours more, beside the command that goes on."""
+    (tmp_path / "parent.py").write_text(PARENT)
+    parent = subprocess.Popen([sys.executable, "parent.py"], cwd=tmp_path)
+    ended = time.monotonic() + 60
+    while not (found := list(tmp_path.glob("at-*"))) and time.monotonic() < ended:
+        time.sleep(0.01)
+    parent.kill()
+    parent.wait()
+    child = int(found[0].name.removeprefix("at-"))
+    while time.monotonic() < ended:
+        try:
+            os.kill(child, 0)
+        except ProcessLookupError:
+            return
+        if "(zombie)" in Path(f"/proc/{child}/status").read_text():
+            return  # ended, and whoever is to bury it is slow
+        time.sleep(0.01)
+    pytest.fail("it is still there")

@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 import hardset
 from hardset.errors import UsageError
 from hardset.hardest import learn_report
+from hardset.hardest.alone import alone
+from hardset.hardest.devices import see_device
 from hardset.hardest.learn_sets import (
     DROPPED,
     Chosen,
@@ -177,6 +179,7 @@ def learn(
         seeds=seeds,
     )
     _see_right(asked, train, threads=threads, jobs=jobs)
+    see_device(device)
     sets = _sets(ways, asked)
     read = read_through(test)
     training = Training(
@@ -192,6 +195,7 @@ def learn(
     settings = {
         "training set": _identity(train),
         "test set": hashlib.sha256(b"".join(read.digests)).hexdigest(),
+        "test labels": _sha256(training.test.labels),
         "scores": {one.name: _sha256(one.dense(len(train))) for one in given},
         "picked": _sha256(picked.positions) if picked else None,
         "suspected": _sha256(suspected) if suspected is not None and drop_suspects else None,
@@ -207,20 +211,21 @@ def learn(
         "torch": _version("torch"),
     }
     files = TrialFiles(out, settings, examples=len(read.positions), real=not train.classes)
-    found = files.found(asked.trials())
     failed: dict[Trial, str] = {}
-    count = Count(len(asked.trials()), len(found), len(found), level=jobs)
-    if progress:
-        progress(count)
-    for done in _trials(training, asked, sets, found, jobs):
-        if isinstance(done, Result):
-            files.keep(done)
-            found[done.trial] = done
-        else:
-            failed[done.trial] = done.reason
-        count.done, count.failed = len(found) + len(failed), len(failed)
+    with alone(out):
+        found = files.found(asked.trials())
+        count = Count(len(asked.trials()), len(found), len(found), level=jobs)
         if progress:
             progress(count)
+        for done in _trials(training, asked, sets, found, jobs):
+            if isinstance(done, Result):
+                files.keep(done)
+                found[done.trial] = done
+            else:
+                failed[done.trial] = done.reason
+            count.done, count.failed = len(found) + len(failed), len(failed)
+            if progress:
+                progress(count)
     targets = None if train.classes else np.asarray(training.test.labels, dtype=np.float64)
     made = metrics(asked, found.values(), failed, targets, n_test=len(read.positions))
     manifest = learn_report.manifest(
@@ -323,6 +328,8 @@ def _sets(ways: Mapping[str, Way], asked: Asked) -> Sets:
 
 def _see_right(asked: Asked, train: Examples, **numbers: int) -> None:
     """See that what is asked for can be, before anything is trained."""
+    if len(train.classes) == 1:
+        raise UsageError(f"all labels are of one class, {train.classes[0]!r}: nothing is to learn")
     for name, values in (
         ("--learner", asked.learners),
         ("--k", asked.ks),

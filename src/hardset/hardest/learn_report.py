@@ -22,6 +22,7 @@ from hardset.lowresource.examples import Examples, Positions
 from hardset.lowresource.learning.results import PEARSON, SPEARMAN, Result, Trial
 from hardset.lowresource.learning.summary import Asked
 from hardset.lowresource.score_files import Scores
+from hardset.lowresource.writing import whole
 from hardset.reports.folder import MANIFEST, METRICS, REPORT
 
 if TYPE_CHECKING:
@@ -236,12 +237,7 @@ def _sets(sets: Mapping[tuple[str, int, int], Positions]) -> pl.DataFrame:
 
 
 def _write_table(path: Path, frame: pl.DataFrame) -> None:
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        frame.write_parquet(unfinished, compression="zstd")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    whole(path, lambda part: frame.write_parquet(part, compression="zstd"))
 
 
 def _versions() -> dict[str, str]:

@@ -7,7 +7,6 @@ numbers, the values it predicted.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,10 @@ from numpy.typing import NDArray
 
 from hardset.errors import UsageError
 from hardset.lowresource.learning.results import Epoch, Result, Trial
+from hardset.lowresource.writing import whole
 from hardset.reports.folder import make_usable, safe_name
 
+_ROUNDING = 1e-9
 SETTINGS, TRIALS, CORRECT = "settings.json", "trials", "correct"
 
 
@@ -66,15 +67,8 @@ class TrialFiles:
         outputs = result.outputs if self.real else np.packbits(result.outputs == 1)
         kept = _Kept(result.trial, list(result.epochs), result.left_out, result.seconds)
         figures, right = self._places(result.trial)
-        try:
-            right.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = right.with_name(f".{right.name}.{os.getpid()}")
-            with unfinished.open("wb") as file:
-                np.save(file, outputs, allow_pickle=False)
-            unfinished.replace(right)
-            write_whole(figures, msgspec.json.encode(kept))
-        except OSError as error:
-            raise UsageError(f"{figures} cannot be written: {error.strerror or error}") from error
+        whole(right, lambda part: _save(part, outputs))
+        write_whole(figures, msgspec.json.encode(kept))
 
     def _read(self, trial: Trial) -> Result | None:
         figures, right = self._places(trial)
@@ -88,6 +82,8 @@ class TrialFiles:
         if kept.trial != trial or not kept.epochs or stored.shape != (self.examples,):
             return None
         outputs = stored.astype(np.float64)
+        if not self.real and abs(outputs.mean() - kept.epochs[-1].test) > _ROUNDING:
+            return None  # one of the two files is not what was written
         return Result(trial, tuple(kept.epochs), outputs, kept.left_out, kept.seconds)
 
     def _places(self, trial: Trial) -> tuple[Path, Path]:
@@ -103,15 +99,14 @@ def write_whole(path: Path, content: bytes) -> None:
     """Write a file, whole or not at all.
 
     Raises:
-        OSError: it cannot be written.
+        UsageError: the disk is full, or the folder has gone.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        unfinished.write_bytes(content)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    whole(path, lambda part: part.write_bytes(content))
+
+
+def _save(part: Path, outputs: NDArray[Any]) -> None:
+    with part.open("wb") as file:  # numpy would add an ending to the name
+        np.save(file, outputs, allow_pickle=False)
 
 
 def pretty(value: Any) -> bytes:

@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection, wait
@@ -35,8 +36,8 @@ def in_processes(
 ) -> Iterator[tuple[Task, Done | Died]]:
     """Do each task in one of `jobs` processes; yield them as they are done, in any order.
 
-    The processes end with the iteration, also where it is left early. They ignore Ctrl-C, which is
-    this process's to answer.
+    The processes end with the iteration, also where it is left early, and with this process,
+    however it ends. They ignore Ctrl-C, which is this process's to answer.
 
     Args:
         tasks: what to do; each is sent to a process.
@@ -125,6 +126,7 @@ class _Worker(Generic[Task, Done]):
 def _serve(connection: Connection, work: Callable[[Any], Any]) -> None:
     """Do what comes until nobody sends any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_die_with_parent, daemon=True).start()
     connection.send(_READY)
     while True:
         try:
@@ -132,6 +134,14 @@ def _serve(connection: Connection, work: Callable[[Any], Any]) -> None:
         except EOFError:
             return
         connection.send(work(task))
+
+
+def _die_with_parent() -> None:
+    """End where the parent is killed: nobody would take what is done, which may be hours of it."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def cores() -> int:

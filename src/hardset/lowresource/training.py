@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,15 +34,15 @@ class Diverged(ArithmeticError):  # noqa: N818 (a state, told by its name)
     Attributes:
         epoch: from 0.
         step: from 0, over all epochs.
-        broken: examples of the batch that hold numbers which are not finite themselves.
+        broken: ids of examples of the batch whose own numbers are not finite.
     """
 
-    def __init__(self, epoch: int, step: int, loss: float, broken: Positions | None = None) -> None:
+    def __init__(self, epoch: int, step: int, loss: float, broken: Sequence[str] = ()) -> None:
         at = f"the loss became {loss} in epoch {epoch + 1}, step {step + 1}"
         super().__init__(
-            f"{at}: numbers of {len(broken)} of its examples, like that at {broken[0]}, are "
-            "infinite or NaN themselves: mend them, or leave these examples out"
-            if broken is not None and len(broken)
+            f"{at}: numbers of {len(broken)} of its examples, like {broken[0]!r}, are infinite or "
+            "NaN themselves: mend them, or leave these examples out"
+            if broken
             else f"{at}: a lower learning rate may mend it"
         )
         self.broken = broken
@@ -225,7 +225,8 @@ class _Training:
         loss = _loss(outputs, targets, mix)
         value = float(loss.detach())
         if not math.isfinite(value):
-            raise Diverged(at.epoch, place, value, batch.positions[_broken(inputs)])
+            broken = batch.positions[_broken(inputs)].tolist()
+            raise Diverged(at.epoch, place, value, [self.examples.id(one) for one in broken])
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimiser.step()
