@@ -212,6 +212,51 @@ def test_a_random_order_reads_each_block_about_once(tmp_path, monkeypatch):
     assert len(reads) <= 1.5 * blocks  # and not once for nearly every one of 100 rows
 
 
+def counted(monkeypatch):
+    reads = []
+    real = FileRows._read
+
+    def read(self, block):
+        reads.append(block)
+        return real(self, block)
+
+    monkeypatch.setattr(FileRows, "_read", read)
+    return reads
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_pool_has_so_many_rows_and_blocks_at_most(tmp_path, monkeypatch):
+    """Pools of 16 rows in 8 blocks of 2: of short texts, bytes alone would let a pool be all."""
+    monkeypatch.setattr(rows, "POOL", 10**9)
+    monkeypatch.setattr(rows, "POOL_ROWS", 16)
+    examples = open_examples(numbered(tmp_path))
+    reads = counted(monkeypatch)
+    order = examples.shuffled(np.random.default_rng(1))
+    blocks = [len({position // 2 for position in order[at : at + 16]}) for at in range(0, 96, 16)]
+    assert blocks == [8] * 6
+    for start in range(0, 100, 24):  # batches that stand between two pools
+        got = examples.fetch(order[start : start + 24])
+        assert got == [(f"text {value:015}",) for value in order[start : start + 24]]
+    assert len(reads) == len(set(reads)) == 50
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_few_rows_from_all_over_the_set_are_read_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(rows, "FEW", 2)
+    monkeypatch.setattr(rows, "HELD", 4000)  # bytes: 10 rows of some 230, and not 100
+    examples = open_examples(numbered(tmp_path, heights=(300,)))
+    assert isinstance(examples.rows, FileRows)
+    reads = counted(monkeypatch)
+    few = np.arange(5, 300, 30)
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(few)
+        for start in range(0, 10, 4):
+            got = examples.fetch(order[start : start + 4])
+            assert got == [(f"text {value:015}",) for value in order[start : start + 4]]
+    assert len(reads) == 10
+    assert len(pickle.loads(pickle.dumps(examples)).rows._few) == 0  # each process has its own
+
+
 @pytest.mark.usefixtures("small_blocks")
 def test_a_file_changed_after_opening_is_said_and_not_mixed_in(tmp_path):
     examples = open_examples(numbered(tmp_path))

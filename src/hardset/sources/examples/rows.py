@@ -29,6 +29,9 @@ HELD = 64 * 2**20  # bytes of content; up to this, a set is held in memory
 BLOCK = 4 * 2**20
 POOL = 64 * 2**20
 POOL_ROWS = 2**17
+MIXED = 8  # blocks in a pool of so many rows, at least: a set may be sorted by its labels
+FEW = 64  # one row in so many of a block is not worth the block
+_OBJECTS = 200  # bytes that Python has for a row's tuple and cells
 _SAMPLE = 512  # rows, by which the size of all is judged
 
 _READING = Lock()  # a panic is told by turning standard error aside, one at a time
@@ -100,7 +103,7 @@ class FileRows:
     ) -> None:
         self.files = [(path, _stamp(path)) for path in files]
         self.cells = list(cells)
-        most = max(1, int(BLOCK / max(row_bytes, 1.0)))
+        most = max(1, min(int(BLOCK / max(row_bytes, 1.0)), POOL_ROWS // MIXED))
         blocks: list[tuple[int, int]] = []  # file, first row in it
         starts: list[int] = []
         at = 0
@@ -111,22 +114,32 @@ class FileRows:
             at += height
         self._blocks = blocks
         self._starts = np.array([*starts, at], dtype=np.int64)
-        self._pool = max(1, min(int(POOL / (most * max(row_bytes, 1.0))), POOL_ROWS // most))
-        self._kept = self._cache()
+        self._block_bytes = int(most * max(row_bytes, 1.0))
+        self._pool = max(1, min(POOL // self._block_bytes, POOL_ROWS // most))
+        self._forget()
 
     def __len__(self) -> int:
         return int(self._starts[-1])
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_kept"}
+        mine = ("_kept", "_few")  # each process has its own
+        return {name: value for name, value in vars(self).items() if name not in mine}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._kept = self._cache()  # each process has its own
+        self._forget()
 
-    def _cache(self) -> Bounded[int, pl.DataFrame | Unreadable]:
-        """Make room for a pool, with some to spare: blocks differ in size."""
-        return Bounded((self._pool + self._pool // 4 + 2) * BLOCK)
+    def _forget(self) -> None:
+        """Begin with nothing kept; room is for a pool, with some to spare: blocks differ in size.
+
+        Of a small choice from all over the set each batch needs a few rows of every block, so that
+        such rows are kept by themselves: the blocks are read once, and not for every batch.
+        """
+        spare = self._pool // 4 + 2
+        self._kept: Bounded[int, pl.DataFrame | Unreadable] = Bounded(
+            (self._pool + spare) * self._block_bytes
+        )
+        self._few: Bounded[int, Row] = Bounded(HELD)
 
     def fetch(self, positions: Positions) -> list[Row]:
         """Return some rows' cells, in the order asked for."""
@@ -135,11 +148,18 @@ class FileRows:
             raise IndexError(f"a position is not in 0 to {len(self) - 1}")
         blocks = np.searchsorted(self._starts, positions, side="right") - 1
         rows: list[Row] = [Unreadable("not read")] * len(positions)
+        if len(self._few):
+            for number, position in enumerate(positions.tolist()):
+                if (row := self._few.get(position)) is not None:
+                    rows[number], blocks[number] = row, -1
         # In order of need: of a batch between two pools, the first pool's blocks come first, and
         # only then are they let go.
         there, first = np.unique(blocks, return_index=True)
         for block in there[np.argsort(first)]:
+            if block < 0:
+                continue
             where = np.flatnonzero(blocks == block)
+            few = block not in self._kept and len(where) * FEW < self._starts[1]
             frame = self._block(int(block))
             if isinstance(frame, Unreadable):
                 found: Sequence[Row] = [frame] * len(where)
@@ -147,6 +167,8 @@ class FileRows:
                 found = frame[positions[where] - self._starts[block]].rows()
             for number, row in zip(where.tolist(), found, strict=True):
                 rows[number] = row
+                if few and not isinstance(row, Unreadable):
+                    self._few.put(int(positions[number]), row, _weight(row))
         return rows
 
     def shuffled(self, generator: np.random.Generator) -> Positions:
@@ -169,7 +191,9 @@ class FileRows:
         if kept is None:
             kept = self._read(block)
             weight = 1 if isinstance(kept, Unreadable) else int(kept.estimated_size())
-            self._kept.put(block, kept, min(weight, 2 * BLOCK))  # one must fit, however large
+            self._kept.put(
+                block, kept, min(weight, 2 * self._block_bytes)
+            )  # one must fit, however large
         return kept
 
     def _read(self, block: int) -> pl.DataFrame | Unreadable:
@@ -247,6 +271,10 @@ def _stamp(path: Path) -> tuple[int, int, int]:
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
     return info.st_size, info.st_mtime_ns, info.st_ino
+
+
+def _weight(row: tuple[Any, ...]) -> int:
+    return _OBJECTS + sum(len(cell) for cell in row if isinstance(cell, str | bytes))
 
 
 def _line(error: Exception) -> str:
