@@ -301,6 +301,29 @@ def test_what_is_kept_is_suspected_no_more(scored, tmp_path):
     assert again.positions.tolist() == [10, 8, 6, 11, 9, 5]
 
 
+def test_what_nobody_decided_is_said(scored, tmp_path):
+    """Of the suspects 10 and 7 one is dropped; 9, now suspected too, is picked in its place."""
+    path = review(scored, tmp_path).folder / "review.csv"
+    untouched = pick_set(scored, out=tmp_path / "q", k=3, data=texts(), reviewed=path)
+    said = " ".join(untouched.notices)
+    assert f"2 of 2 examples on {path} have no decision" in said
+    assert "2 suspected labels are among the picked and not decided" in said
+    assert untouched.manifest["reviewed"]["undecided"] == [7, 10]
+    assert untouched.positions.tolist() == review(scored, tmp_path).positions.tolist()
+    filled(path, {"10": "keep", "7": "drop"})
+    frame = pl.read_parquet(scored / "noise.parquet")
+    frame.with_columns(suspect=pl.col("suspect") | pl.col("index").is_in([5, 9])).write_parquet(
+        scored / "noise.parquet"
+    )
+    again = review(scored, tmp_path, reviewed=path)
+    new = sorted({5, 9} & set(again.positions.tolist()))
+    assert new  # the next dog in the place of 7
+    said = " ".join(again.notices)
+    assert f"{len(new)} suspected label" in said
+    assert f"{len(new)} of them picked now" in said
+    assert "have no decision" not in said
+
+
 def test_decisions_are_not_lost(scored, tmp_path):
     path = review(scored, tmp_path).folder / "review.csv"
     review(scored, tmp_path)  # nothing is in it yet
@@ -331,7 +354,7 @@ def test_suspected_pictures_are_beside_the_sheet(scored, tmp_path):
         ("index,id,decision\n12,12,keep\n", "line 2: '12' is no index of the 12 examples"),
         ("index,id,decision\n-1,,keep\n", "'-1' is no index of the 12 examples"),
         ("index,id,decision\n10,11,keep\n", "10 has the id '11' there, and is '10'"),
-        ("index,decision\n10,keep\n10,drop\n", "line 3: 10 is decided a second time"),
+        ("index,decision\n10,keep\n10,drop\n", r"/review.csv: line 3: 10 is decided a second"),
         ("index,label\n10,keep\n", "it has no column 'decision'"),
         ("", "is empty"),
     ],
@@ -347,9 +370,11 @@ def test_the_share_of_suspects_is_told_beside_the_whole_sets():
     """1 of 4 is 25.0 %, Wilson 4.6 to 69.9; 2 of 12 is 16.7 %, 4.7 to 44.8."""
     noise = {"picked_suspected": 1, "picked_judged": 4, "suspected": 2, "judged": 12}
     assert noise_lines(noise) == [
-        "suspected wrong among the picked: 1 of 4, 25.0 % (4.6 to 69.9); "
-        "in the whole set: 2 of 12, 16.7 % (4.7 to 44.8)"
+        "suspected wrong among the picked, and not decided: 1 of 4, 25.0 % (4.6 to 69.9); "
+        "suspected in the whole set: 2 of 12, 16.7 % (4.7 to 44.8)"
     ]
+    (said,) = noise_lines(noise | {"undecided": 1})
+    assert said.endswith("2 of 12, 16.7 % (4.7 to 44.8), 1 of them decided by people")
 
 
 def test_the_command(scored, tmp_path):
@@ -366,7 +391,7 @@ def test_the_command(scored, tmp_path):
     assert "'cat' has 6, 'dog' has 6; the largest k that all have is 6" in wrong.stderr
     assert "Traceback" not in wrong.stderr
     shown = run("--scores", scored, "--k", 3, "--out", "r", cwd=tmp_path)
-    assert "suspected wrong among the picked: 2 of 6" in shown.stdout
+    assert "suspected wrong among the picked, and not decided: 2 of 6" in shown.stdout
 
 
 @pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published score files are not in shared/")

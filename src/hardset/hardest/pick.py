@@ -21,6 +21,7 @@ from hardset.hardest.pick_review import (
     DROP,
     REVIEW,
     Decision,
+    Review,
     clear_away,
     illustrate,
     read_review,
@@ -112,7 +113,8 @@ def pick_set(
             "`hardset difficulty --label-noise`, and give its folder as --scores"
         )
     ids = _ids(pool, examples)
-    decided = read_review(reviewed, pool, ids) if reviewed is not None else {}
+    sheet = Review({}, frozenset()) if reviewed is None else read_review(reviewed, pool, ids)
+    decided = sheet.decided
     suspect = _settled(pool, decided)
     given = pool.labels.copy()
     for index, made in decided.items():
@@ -138,7 +140,7 @@ def pick_set(
         else:
             clear_away(out / REVIEW, reviewed)
         manifest = pick_manifest.lay_out(
-            pool, found, suspect, decided, examples,
+            pool, found, suspect, sheet, examples,
             settings={"k": k, "choose": choose, "seed": seed},
             scores=scores, reviewed=reviewed, label_noise=label_noise, unreadable=unreadable,
             out=out, to_review=to_review, began=began,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import hardset
 from hardset.hardest.pick_inputs import Noise, Pool
-from hardset.hardest.pick_review import DROP, KEEP, REVIEW, Decision
+from hardset.hardest.pick_review import DROP, KEEP, REVIEW, Review
 from hardset.lowresource.examples import Examples
 from hardset.lowresource.picking import Picked
 from hardset.lowresource.score_files import DIFFICULTY
@@ -27,7 +27,7 @@ def lay_out(
     pool: Pool,
     found: Picked,
     suspect: NDArray[np.bool_],
-    decided: Mapping[int, Decision],
+    sheet: Review,
     examples: Examples | None,
     *,
     settings: Mapping[str, Any],
@@ -45,7 +45,7 @@ def lay_out(
         pool: what was picked from.
         found: what was picked.
         suspect: (n,) whose labels are suspected and not decided about.
-        decided: what people decided, by index.
+        sheet: what people decided, and what they left undecided.
         examples: the data, if they were given.
         settings: k, choose and seed.
         scores: where the scores were.
@@ -78,7 +78,7 @@ def lay_out(
         "states": pool.states,
         "labels": _of_labels(pool, found, suspect),
         "label_noise": _of_noise(pool, found, suspect, label_noise),
-        "reviewed": _of_review(reviewed, decided),
+        "reviewed": _of_review(reviewed, sheet),
         "unreadable": [{"id": name, "reason": reason} for name, reason in unreadable],
         "difficulty": pool.manifest or None,
     }
@@ -142,11 +142,12 @@ def _of_noise(
     }
 
 
-def _of_review(reviewed: Path | None, decided: Mapping[int, Decision]) -> dict[str, Any] | None:
+def _of_review(reviewed: Path | None, sheet: Review) -> dict[str, Any] | None:
     if reviewed is None:
         return None
     from hardset.sources.examples.digests import of_file
 
+    decided = sheet.decided
     return {
         "path": _written(reviewed),
         "sha256": of_file(reviewed),
@@ -157,6 +158,7 @@ def _of_review(reviewed: Path | None, decided: Mapping[int, Decision]) -> dict[s
             for index, made in sorted(decided.items())
             if made.label is not None
         ],
+        "undecided": sorted(sheet.blank),
     }
 
 
@@ -181,8 +183,9 @@ def _notices(
     tied = [line for line in manifest["labels"] if line["tied"]]
     if tied:
         said.append(
-            f"the cut goes through equal scores in {len(tied):,} labels, of "
-            f"{sum(line['tied'] for line in tied):,} examples in all: taken by a hash of the index"
+            f"the cut goes through equal scores in {len(tied):,} label"
+            f"{'s' if len(tied) > 1 else ''}, of {sum(line['tied'] for line in tied):,} examples "
+            "in all: taken by a hash of the index"
         )
     if many := len(manifest["unreadable"]):
         first = manifest["unreadable"][0]
@@ -199,12 +202,36 @@ def _notices(
             f"{len(reviewed['relabelled']):,} examples have another label now, and are ranked by "
             "the score that they had with the one before"
         )
+    said += _of_decisions(reviewed)
     if label_noise == "review":
-        open_ = sum(not line["decision"] for line in to_review)
+        waiting = {line["index"] for line in to_review if not line["decision"]}
+        new = len(waiting.difference(reviewed["undecided"])) if reviewed else 0
         sheet = out / REVIEW
         said.append(
-            f"{open_:,} suspected labels are to be decided in {sheet}: write keep, drop or the "
-            f"right class into `decision`, and pick again with --reviewed {sheet}"
-            if open_ else f"all suspected labels among the picked are decided; see {sheet}"
+            f"{_suspected(len(waiting))} to be decided in {sheet}"
+            + (f", {new:,} of them picked now and on no sheet before" if new else "")
+            + ": write keep, drop or the right class into `decision`, and pick again with "
+            f"--reviewed {sheet}; what is picked in place of others is on the next sheet"
+            if waiting else f"all suspected labels among the picked are decided; see {sheet}"
         )  # fmt: skip
+    elif reviewed and (left := manifest["label_noise"]) and left["picked_suspected"]:
+        said.append(
+            f"{_suspected(left['picked_suspected'])} among the picked and not decided: "
+            "--label-noise review with this --reviewed leaves a sheet of them"
+        )
     return said
+
+
+def _of_decisions(reviewed: Mapping[str, Any] | None) -> list[str]:
+    """Say what of a sheet that came back is not decided."""
+    if not reviewed or not (blank := len(reviewed["undecided"])):
+        return []
+    done = sum(len(reviewed[what]) for what in ("kept", "dropped", "relabelled"))
+    return [
+        f"{blank:,} of {blank + done:,} examples on {reviewed['path']} have no decision: they are "
+        "picked from with the labels they have"
+    ]
+
+
+def _suspected(many: int) -> str:
+    return "1 suspected label is" if many == 1 else f"{many:,} suspected labels are"

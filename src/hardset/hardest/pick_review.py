@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,8 +38,17 @@ class Decision:
     written: str
 
 
-def read_review(path: Path, pool: Pool, ids: Any) -> dict[int, Decision]:
-    """Read the decisions of a sheet, by index; lines without one decide nothing.
+class Review(NamedTuple):
+    """What a sheet that came back says."""
+
+    decided: dict[int, Decision]
+    """By index."""
+    blank: frozenset[int]
+    """Indices on lines without a decision: shown to people, and left undecided."""
+
+
+def read_review(path: Path, pool: Pool, ids: Any) -> Review:
+    """Read the decisions of a sheet; lines without one decide nothing.
 
     Args:
         path: the sheet as it came back: CSV, Excel's CSV or Unicode text, .xlsx or parquet.
@@ -56,10 +65,13 @@ def read_review(path: Path, pool: Pool, ids: Any) -> dict[int, Decision]:
             f"{path} is no {REVIEW} of `hardset pick`: it has no column {lacking[0]!r}"
         )
     found: dict[int, Decision] = {}
-    wrong = []
+    wrong, blank = [], set()
     for where, cells in records:
+        where = where.removeprefix(f"{path.name}, ")
         written = text_of(cells["decision"])
         if not written:
+            index = text_of(cells["index"]).removesuffix(".0")
+            blank |= {int(index)} if index.isdecimal() else set()
             continue
         try:
             made = _decision(cells, written, pool, ids)
@@ -74,7 +86,7 @@ def read_review(path: Path, pool: Pool, ids: Any) -> dict[int, Decision]:
     if wrong:
         more = f"; and {len(wrong) - _NAMED} more" if len(wrong) > _NAMED else ""
         raise UsageError(f"{path}: {'; '.join(wrong[:_NAMED])}{more}")
-    return found
+    return Review(found, frozenset(blank - found.keys()))
 
 
 def write_review(path: Path, lines: Sequence[dict[str, Any]]) -> None:

@@ -53,11 +53,15 @@ def noise_lines(noise: Mapping[str, Any] | None) -> Sequence[str]:
     said = []
     if noise["picked_judged"]:
         said.append(
-            f"suspected wrong among the picked: "
+            "suspected wrong among the picked, and not decided: "
             f"{_share(noise['picked_suspected'], noise['picked_judged'])}"
         )
     if noise["judged"]:
-        said.append(f"in the whole set: {_share(noise['suspected'], noise['judged'])}")
+        decided = noise["suspected"] - noise.get("undecided", noise["suspected"])
+        said.append(
+            f"suspected in the whole set: {_share(noise['suspected'], noise['judged'])}"
+            + (f", {decided:,} of them decided by people" if decided else "")
+        )
     return ["; ".join(said)] if said else []
 
 
