@@ -329,7 +329,7 @@ class Odd(nn.Module):
         self.head = nn.Linear(3, 3)
 
     def forward(self, x):
-        return self.head(torch.einsum("bi,io->bo", x, self.matrix).tanh() + self.frozen)
+        return self.head(torch.tensordot(x, self.matrix, 1).tanh() + self.frozen)
 
 
 def test_what_no_rule_is_for_falls_back_and_is_said():
@@ -346,7 +346,7 @@ def test_what_no_rule_is_for_falls_back_and_is_said():
         assert norms.plan == []
         norms(torch.randn(4, 4), torch.tensor([0, 1, 2, 0]))
     assert norms.said() == [
-        "Measured by torch.func: matrix (used by einsum, which no rule is for).",
+        "Measured by torch.func: matrix (used by tensordot, which no rule is for).",
         "Left out, as they need no gradient: frozen.",
         "The loss does not depend on unused.",
     ]

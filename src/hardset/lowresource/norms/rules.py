@@ -17,8 +17,9 @@ from torch.nn import functional as F  # noqa: N812
 
 from hardset.lowresource.norms.contributions import Positions, Whole
 from hardset.lowresource.norms.convolution import Geometry, Kernel, padded_same
-from hardset.lowresource.norms.tables import embedding, embedding_bag
-from hardset.lowresource.norms.watch import Args, Options, Source, Watch, bound, plain, tensors
+from hardset.lowresource.norms.products import alike, bilinear, broadcast, einsum, summed
+from hardset.lowresource.norms.tables import embedding, embedding_bag, looked_up
+from hardset.lowresource.norms.watch import Args, Options, Watch, bound, plain, tensors
 
 Rule = Callable[[Watch, Any, Args, Options], Any]
 
@@ -199,12 +200,14 @@ def _scaled(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
 
 
 def _elementwise(watch: Watch, func: Any, args: Args, kwargs: Options, kind: str) -> Any:
-    if len(args) != 2 or kwargs or not all(isinstance(value, Tensor) for value in args):
+    if kwargs:  # such as alpha
+        return alike(watch, func, args, kwargs)
+    if len(args) != 2 or not all(isinstance(value, Tensor) for value in args):
         return NotImplemented
     first = watch.source(args[0]) is not None
     x, source = (args[1], watch.source(args[0])) if first else (args[0], watch.source(args[1]))
     dim = watch.along(x)
-    if dim is None or source is None or not _broadcast(source, x.dim(), dim):
+    if dim is None or source is None or not broadcast(source, x.dim(), dim):
         return NotImplemented
     name = func.__name__
     in_place = (name.endswith("_") and not name.startswith("__")) or name.startswith("__i")
@@ -304,33 +307,6 @@ def _attention(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
         return _ATTENTION(*args, **kwargs)
 
 
-# Helpers -----------------------------------------------------------------------------------------
-
-
-def summed(watch: Watch, gradient: Tensor, dim: int, shape: Sequence[int]) -> Tensor:
-    """Sum a gradient (shaped like an output) over what a tensor of `shape` was broadcast along.
-
-    Returns:
-        (batch, *shape); the examples lie along `dim` of the output, see `Watch.along`.
-    """
-    padded = [1] * (gradient.dim() - len(shape)) + list(shape)
-    if dim == 1:
-        padded.insert(0, padded.pop(1))
-    elif dim < 0:
-        padded.insert(0, 1)
-    each = watch.by_example(gradient, dim)
-    over = [axis for axis in range(1, each.dim()) if padded[axis] == 1]
-    return (each.sum(over) if over else each).reshape(watch.batch, *shape)
-
-
-def _broadcast(source: Source, dimensions: int, dim: int) -> bool:
-    """Whether a source has nothing of its own along the examples."""
-    if len(source.shape) > dimensions:
-        return False
-    padded = (*(1,) * (dimensions - len(source.shape)), *source.shape)
-    return padded[max(dim, 0)] == 1
-
-
 RULES: dict[Any, Rule] = {
     F.linear: _linear,
     "matmul": _matmul,
@@ -347,7 +323,13 @@ RULES: dict[Any, Rule] = {
     **dict.fromkeys(("add", "add_", "__add__", "__radd__", "__iadd__"), _added),
     **dict.fromkeys(("sub", "sub_", "__sub__", "__rsub__", "__isub__"), _added),
     **dict.fromkeys(("mul", "mul_", "multiply", "__mul__", "__rmul__", "__imul__"), _scaled),
+    **dict.fromkeys(("div", "div_", "divide", "true_divide", "__truediv__", "__rdiv__"), alike),
+    **dict.fromkeys(("__rtruediv__", "__itruediv__", "rsub", "pow", "__pow__", "__rpow__"), alike),
+    **dict.fromkeys(("addcmul", "addcdiv", "lerp", "maximum", "minimum"), alike),
     "prelu": _prelu,
+    "bilinear": bilinear,
+    "einsum": einsum,
+    **dict.fromkeys(("__getitem__", "index_select"), looked_up),
     **dict.fromkeys(("expand", "expand_as", "repeat"), _expanded),
     **dict.fromkeys(("cat", "concat", "where", "scaled_dot_product_attention"), _spread),
     F.multi_head_attention_forward: _attention,

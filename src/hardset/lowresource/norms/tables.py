@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
@@ -71,3 +72,19 @@ def embedding_bag(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
         0,
         (table, "embedding", taken),
     )
+
+
+def looked_up(watch: Watch, func: Any, args: Args, kwargs: Options) -> Any:
+    """table[ids], and table.index_select(0, ids)."""
+    table, *rest = args
+    if func.__name__ == "index_select":
+        _, along, index = bound(("input", "dim", "index"), args, kwargs)
+        rest = [index] if along == 0 else []
+    index = rest[0] if len(rest) == 1 else None
+    if not isinstance(index, Tensor) or index.dtype != torch.int64 or table.dim() != 2:
+        return NotImplemented
+    if watch.source(table) is None or index.dim() == 0:
+        return NotImplemented
+    if index.shape[0] == 1 and index.dim() > 1 and watch.batch > 1:
+        return NotImplemented  # all examples share it: it is made of the table alone
+    return embedding(watch, func, (index.remainder(len(table)), table), {})

@@ -28,7 +28,7 @@ from hardset.lowresource.norms.picking import PICKING, picks
 SAME_NUMBERS = {
     *("view", "reshape", "t", "transpose", "permute", "flatten", "unflatten", "unsqueeze"),
     *("squeeze", "contiguous", "clone", "view_as", "reshape_as", "movedim", "swapaxes"),
-    *("to", "float", "double", "type_as"),
+    *("to", "float", "double", "type_as", "T", "mT"),
 }
 """Functions of one tensor that only lay out its numbers anew: the gradient's norm stays."""
 
@@ -248,6 +248,8 @@ class Watch(TorchFunctionMode):
     def _derive(self, func: Any, args: Any, kwargs: Any, met: list[Source]) -> Any:
         output = func(*self.mapped(args, self._root), **self.mapped(kwargs, self._root))
         name = getattr(func, "__name__", "")
+        if name == "__get__":  # an attribute, as `weight.T`
+            name = getattr(func.__self__, "__name__", "")
         names = tuple(dict.fromkeys(n for source in met for n in source.names))
         same = name in SAME_NUMBERS and len(met) == 1 and met[0].same_numbers
         for made in tensors((output,), {}):
