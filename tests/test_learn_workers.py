@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hardset.errors import UsageError
+from hardset.hardest import workers
 from hardset.hardest.workers import Died, in_processes
 
 
@@ -53,6 +54,23 @@ def test_nothing_to_do_starts_nothing():
 def test_what_cannot_be_sent_is_said():
     with pytest.raises(UsageError, match=r"cannot be sent to other processes.*--jobs 1"):
         list(in_processes([1], lambda task: task, 1))
+
+
+def test_a_stop_waits_until_a_process_has_all_of_its_work():
+    def stop(number, frame):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    seen = []
+    try:
+        with pytest.raises(KeyboardInterrupt):  # noqa: PT012 (what follows the signal is the test)
+            with workers._undisturbed():
+                signal.raise_signal(signal.SIGTERM)
+                seen.append("all of it was sent")
+        assert signal.getsignal(signal.SIGTERM) is stop
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert seen
 
 
 PARENT = """

@@ -167,8 +167,40 @@ def test_weights_that_cannot_be_had(monkeypatch):
         raise OSError("no route to host")
 
     monkeypatch.setattr(timm_models.timm, "create_model", unreachable)
+    monkeypatch.setattr(timm_models, "reached", lambda: True)
     with pytest.raises(UsageError, match=r"no route to host.*HF_HOME.*random"):
         build("vit-b16", pictures(), seed=0)
+
+
+def test_a_hub_that_does_not_answer_is_asked_once_and_its_cache_alone_looked_into(monkeypatch):
+    from huggingface_hub import constants
+
+    from hardset.lowresource.networks import hub_reach, timm_models
+
+    asked, offline = [], []
+
+    class Session:
+        def head(self, place, timeout):
+            asked.append(timeout)
+            raise OSError("no route to host")
+
+    def create(name, pretrained, **options):
+        offline.append(constants.HF_HUB_OFFLINE)
+        raise OSError("not in the cache")
+
+    monkeypatch.setattr("huggingface_hub.get_session", Session)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(timm_models.timm, "create_model", create)
+    hub_reach.reached.cache_clear()
+    try:
+        for _ in range(2):
+            with pytest.raises(UsageError, match="the hub does not answer, and it is not in the"):
+                build("vit-b16", pictures(), seed=0)
+    finally:
+        hub_reach.reached.cache_clear()
+    assert asked == [hub_reach.PATIENCE]
+    assert offline == [True, True]
+    assert constants.HF_HUB_OFFLINE is False
 
 
 @pytest.mark.parametrize(

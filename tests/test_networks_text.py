@@ -153,6 +153,10 @@ def test_a_hub_out_of_reach(monkeypatch):
         raise OSError("no route to host")
 
     monkeypatch.setattr(hub_models.AutoConfig, "from_pretrained", unreachable)
+    monkeypatch.setattr(hub_models, "reached", lambda: False)
+    with pytest.raises(UsageError, match=r"bert-base-uncased.*the hub does not answer.*HF_HOME"):
+        build("bert", SINGLE, seed=0)
+    monkeypatch.setattr(hub_models, "reached", lambda: True)
     with pytest.raises(UsageError, match=r"bert-base-uncased.*no route.*folder.*HF_HOME"):
         build("bert", SINGLE, seed=0)
     with pytest.raises(UsageError, match="there is no folder"):

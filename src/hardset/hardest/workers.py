@@ -13,6 +13,7 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
@@ -80,7 +81,8 @@ class _Worker(Generic[Task, Done]):
         self.ready = False
         self.task: tuple[Task] | None = None
         try:
-            self.process.start()
+            with _undisturbed():
+                self.process.start()
         except (pickle.PicklingError, TypeError, AttributeError) as error:
             raise UsageError(
                 f"these data cannot be sent to other processes ({error}): use one, --jobs 1"
@@ -123,17 +125,36 @@ class _Worker(Generic[Task, Done]):
         self.process.join()
 
 
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait: a process sent only half of its work would print a traceback."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda number, _: came.append(number)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+    if came:
+        signal.raise_signal(came[0])
+
+
 def _serve(connection: Connection, work: Callable[[Any], Any]) -> None:
     """Do what comes until nobody sends any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()
-    connection.send(_READY)
+    done: Any = _READY
     while True:
         try:
+            connection.send(done)
             task = connection.recv()
-        except EOFError:
+        except (EOFError, OSError):  # the parent has gone, or wants no more
             return
-        connection.send(work(task))
+        done = work(task)
 
 
 def _die_with_parent() -> None:

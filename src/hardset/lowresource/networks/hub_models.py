@@ -15,6 +15,7 @@ from hardset.errors import UsageError
 from hardset.lowresource.examples import Content
 from hardset.lowresource.network import Network
 from hardset.lowresource.networks import torchvision_ops
+from hardset.lowresource.networks.hub_reach import UNREACHED, reached
 from hardset.lowresource.tokens import MOST_TOKENS
 
 torchvision_ops.declare()
@@ -127,7 +128,7 @@ def build(name: str, outputs: int, weights: str | None) -> Network:
     said = {"model": place}
     if local and weights != "random":
         said |= {"weights": place, "weights_sha256": _sha256(name, Path(place))}
-    given = {"local_files_only": local}
+    given = {"local_files_only": local or not reached()}
     try:
         with _quietly():
             config = AutoConfig.from_pretrained(place, num_labels=outputs, **given)
@@ -262,6 +263,8 @@ def _trouble(name: str, place: str, local: bool, error: Exception) -> str:
     said = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     if local:
         return f"{name}: the folder {place} does not load as a text classifier ({said})"
+    if not reached():
+        said = UNREACHED
     return (
         f"{name}: {place} cannot be had from the hub ({said}): give a local folder as weights, or "
         "as hf/FOLDER, or set HF_HOME to a folder where it is cached"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from hardset.errors import UsageError
 from hardset.lowresource.examples import Examples
 from hardset.lowresource.network import Network
 from hardset.lowresource.networks import torchvision_ops
+from hardset.lowresource.networks.hub_reach import UNREACHED, cache_only_if_unreached, reached
 from hardset.lowresource.networks.pictures import (
     CIFAR,
     IMAGENET,
@@ -125,19 +127,20 @@ def _created(
         options["img_size"] = size
     from_hub = weights == "pretrained"
     try:
-        try:
-            module: Any = timm.create_model(known, pretrained=from_hub, **options)
-        except TypeError:  # a network of any size: it knows no img_size
-            options.pop("img_size", None)
-            module = timm.create_model(known, pretrained=from_hub, **options)
+        with cache_only_if_unreached() if from_hub else nullcontext():
+            try:
+                module: Any = timm.create_model(known, pretrained=from_hub, **options)
+            except TypeError:  # a network of any size: it knows no img_size
+                options.pop("img_size", None)
+                module = timm.create_model(known, pretrained=from_hub, **options)
     except Exception as error:
         if not from_hub:
             raise UsageError(f"timm does not build {known} at size {size}: {error}") from error
+        why = f"{type(error).__name__}: {str(error)[:200]}" if reached() else UNREACHED
         raise UsageError(
-            f"the weights of timm's {known} cannot be had from the hub ({type(error).__name__}: "
-            f"{str(error)[:200]}): give a local file of them as weights (model.safetensors), set "
-            'HF_HOME to a folder where they are cached, or give weights "random" to train from '
-            "scratch"
+            f"the weights of timm's {known} cannot be had from the hub ({why}): give a local file "
+            "of them as weights (model.safetensors), set HF_HOME to a folder where they are "
+            'cached, or give weights "random" to train from scratch'
         ) from error
     patches = getattr(module, "patch_embed", None)
     patch = getattr(patches, "patch_size", None)
