@@ -45,18 +45,19 @@ def write_table(
     """
     states = _states(made)
     scored = states == STATES.index(SCORED)
+    every = bool(scored.all())
     families = [family for _, _, family in made]
     columns: dict[Column, Floats] = {}
-    means: dict[str, pl.Series] = {}
-    origins: dict[str, pl.Series] = {}
+    means: dict[str, Floats] = {}
+    origins: dict[str, Floats] = {}
     for score in scores:
         hard = SCORES[score].hard
         held = []
         for (name, seed, family), parts in made.items():
             column = Column(score, name, seed, family)
             values = _column(parts, score)
-            origins[column.name] = pl.Series(values, nan_to_null=True)
-            held.append(np.where(scored, values, np.nan))
+            origins[column.name] = values
+            held.append(values if every else np.where(scored, values, np.nan))
             if len(made) * len(scores) > 1:
                 columns[column] = held[-1] if hard > 0 else -held[-1]
         means[score] = _mean(held, families)
@@ -65,39 +66,46 @@ def write_table(
     pairs = stability.table(columns)
     del columns, held, values
     write_json(out / STABILITY, stability.document(pairs, len(states)))
-    figures = pl.DataFrame({"state": pl.Series(states, dtype=pl.UInt8), **means, **origins})
-    _write(out / TABLE, next(iter(made.values())), figures, classes)
+    _write(out / TABLE, next(iter(made.values())), states, {**means, **origins}, classes)
     counts = np.bincount(states, minlength=len(STATES))
     return {state: int(counts[number]) for number, state in enumerate(STATES)}, pairs
 
 
-def _mean(columns: Sequence[Floats], families: Sequence[str]) -> pl.Series:
+def _mean(columns: Sequence[Floats], families: Sequence[str]) -> Floats:
     """Average over seeds and networks of a family, then over families."""
-    mean = aggregate(columns, families).rank if len(columns) > 1 else columns[0]
-    return pl.Series(mean, nan_to_null=True)
+    return aggregate(columns, families).rank if len(columns) > 1 else columns[0]
 
 
-def _write(path: Path, first: Parts, figures: pl.DataFrame, classes: Sequence[str]) -> None:
+def _write(
+    path: Path,
+    first: Parts,
+    states: NDArray[np.uint8],
+    figures: Mapping[str, Floats],
+    classes: Sequence[str],
+) -> None:
     """Write the table, whole or not at all, from pieces: ids and names are never held together."""
     names = pl.Series([*classes, None], dtype=pl.String)
-    states = pl.Series(STATES)
+    called = pl.Series(STATES)
     with TemporaryDirectory(prefix=".pieces.", dir=path.parent) as folder:
         for start in range(0, len(first), _TOGETHER):
             numbers = range(start, min(len(first), start + _TOGETHER))
             rows = pl.concat(
-                [pl.read_parquet(first.path(n), columns=["index", "id", "label"]) for n in numbers]
+                [
+                    pl.read_parquet(first.path(n), columns=["index", "id", "label"], glob=False)
+                    for n in numbers
+                ]
             )
-            here = figures.slice(first.range(start).start, rows.height)
+            at = first.range(start).start
+            here = slice(at, at + rows.height)
             label = rows["label"] if classes else pl.repeat(None, rows.height, eager=True)
             named = names.gather(label.fill_null(len(classes)).cast(pl.UInt32))
             piece = rows.with_columns(
-                named.alias("class"), states.gather(here["state"]).alias("state")
+                named.alias("class"),
+                called.gather(states[here]).alias("state"),
+                *(pl.Series(name, own[here], nan_to_null=True) for name, own in figures.items()),
             )
-            whole(
-                Path(folder) / f"{start:06d}.parquet",
-                piece.hstack(here.drop("state")).write_parquet,
-            )
-        every = pl.scan_parquet(f"{folder}/*.parquet")
+            whole(Path(folder) / f"{start:06d}.parquet", piece.write_parquet)
+        every = pl.scan_parquet(sorted(Path(folder).iterdir()), glob=False)
         whole(path, lambda part: every.sink_parquet(part, row_group_size=_GROUP))
 
 

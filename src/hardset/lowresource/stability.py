@@ -160,12 +160,21 @@ def table(
     """
     held = {c: np.asarray(v, dtype=np.float64) for c, v in columns.items()}
     whole = {c: bool(np.isfinite(v).all()) for c, v in held.items()}
-    ready = {c: _ordered(held[c]) for c in held if whole[c] and len(held[c]) >= _LEAST}
+    ready: dict[Column, _Ordered] = {}
+
+    def ordered(column: Column) -> _Ordered:
+        if column not in ready:
+            many = max(1, _SORTED // (_BYTES * len(held[column])))
+            for longest_there in list(ready)[: max(0, len(ready) + 1 - many)]:
+                del ready[longest_there]
+            ready[column] = _ordered(held[column])
+        return ready[column]
+
     pairs = []
     for a, b, same in _paired(list(held)):
-        if a in ready and b in ready:
+        if whole[a] and whole[b] and len(held[a]) >= _LEAST:
             x, y = held[a], held[b]
-            rho = _spearman(ready[a], ready[b], level)
+            rho = _spearman(ordered(a), ordered(b), level)
             top = _overlap(x, y, _top_of(len(x), share), level)
         else:
             x, y = _both(held[a], held[b])
@@ -207,6 +216,8 @@ def document(pairs: Sequence[Pair], n: int, share: float = SHARE) -> dict[str, A
 
 
 _LEAST = 4  # examples: n - 3 is a divisor
+_BYTES = 40  # an example takes in a sorted column
+_SORTED = 2**27  # bytes of sorted columns that are kept; others are sorted anew for every pair
 _ROUNDING = 1e-13
 _MOST_TRIALS = 4  # times k: no share is known better than by so many
 
