@@ -60,13 +60,16 @@ def test_a_stop_waits_until_a_process_has_all_of_its_work():
     def stop(number, frame):
         raise KeyboardInterrupt
 
+    def send():
+        with workers._undisturbed():
+            signal.raise_signal(signal.SIGTERM)
+            seen.append("all of it was sent")
+
     before = signal.signal(signal.SIGTERM, stop)
     seen = []
     try:
-        with pytest.raises(KeyboardInterrupt):  # noqa: PT012 (what follows the signal is the test)
-            with workers._undisturbed():
-                signal.raise_signal(signal.SIGTERM)
-                seen.append("all of it was sent")
+        with pytest.raises(KeyboardInterrupt):
+            send()
         assert signal.getsignal(signal.SIGTERM) is stop
     finally:
         signal.signal(signal.SIGTERM, before)
