@@ -146,6 +146,15 @@ def test_weights_of_another_model_are_refused(tmp_path, folders):
         build(f"hf/{wrong}", SINGLE, seed=0)
 
 
+@pytest.mark.parametrize("kind", ["bert", "t5", "gpt2"])
+def test_a_folder_without_its_tokenizer_is_refused(tmp_path, folders, kind):
+    """Transformers makes one without words, to which all texts are the same."""
+    for name in ("config.json", "model.safetensors"):
+        (tmp_path / name).write_bytes((folders[kind] / name).read_bytes())
+    with pytest.raises(UsageError, match=r"holds no tokenizer|does not load as a text classifier"):
+        build(f"hf/{tmp_path}", SINGLE, seed=0)
+
+
 def test_a_hub_out_of_reach(monkeypatch):
     from hardset.lowresource.networks import hub_models
 

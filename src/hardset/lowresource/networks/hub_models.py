@@ -133,6 +133,7 @@ def build(name: str, outputs: int, weights: str | None) -> Network:
         with _quietly():
             config = AutoConfig.from_pretrained(place, num_labels=outputs, **given)
             tokenizer = AutoTokenizer.from_pretrained(place, **given)
+            _see_words(name, place, tokenizer)
             between = _mend_padding(name, config, tokenizer)
             module = _module(name, place, config, outputs, weights == "random", given)
     except UsageError:
@@ -176,6 +177,19 @@ def _sha256(name: str, folder: Path) -> str:
         with path.open("rb") as file:
             whole.update(hashlib.file_digest(file, "sha256").digest())
     return whole.hexdigest()
+
+
+def _see_words(name: str, place: str, tokenizer: Any) -> None:
+    """See that a tokenizer has words: without its files transformers makes one of marks alone.
+
+    Raises:
+        UsageError: it has none, and every text would be the same.
+    """
+    if len(tokenizer) - len(set(tokenizer.all_special_ids)) < 2:  # T5's keeps its mark of a space
+        raise UsageError(
+            f"{name}: {place} holds no tokenizer (tokenizer.json, or a vocabulary): put there what "
+            "its `save_pretrained` leaves"
+        )
 
 
 def _mend_padding(name: str, config: Any, tokenizer: Any) -> int | None:
