@@ -18,6 +18,7 @@ from hardset.lowresource.learning.summary import Asked
 from hardset.lowresource.learning.summary import metrics as real_metrics
 from hardset.reports import lowresource_tables
 from hardset.reports.learned import render, write_learned
+from hardset.reports.learned_claims import claims
 from hardset.reports.learning_curves import BOTTOM, TOP, panels
 from hardset.reports.measures import Measure, interval_of_mean
 from hardset.reports.numbers import magnitude
@@ -48,7 +49,7 @@ def test_each_learner_has_its_gap_its_interval_and_its_pairs():
         "(95 % interval -39.9 to -38.1; n = 5 pairs)." in said
     )
     assert (
-        "At k = 16, the hardest examples teach less for 2 of 3 learners than random ones do; for 1 no difference is shown."  # noqa: E501
+        "At k = 16, on this test set, the hardest examples teach less for 2 of 3 learners than random examples do (for 1 no difference is shown)."  # noqa: E501
         in said
     )
     assert "-2.0 points, not shown" in said  # timm/vit_tiny, -10.4 to +6.4
@@ -57,7 +58,7 @@ def test_each_learner_has_its_gap_its_interval_and_its_pairs():
 def test_the_table_has_mean_std_worst_last_and_paper():
     # 0.41 0.38 0.44 0.40 0.42: squares about 0.41: 0, 9, 9, 1, 1 (e-4), s = sqrt(20e-4 / 4) = .0224
     said = words(render(made.metrics(), made.learn_manifest()))
-    assert "16 hardest none 41.0 ± 2.2 % 38.0 % 43.0 ± 2.2 % 40.0 % 5" in said
+    assert "16 hardest 41.0 ± 2.2 % 38.0 % 43.0 ± 2.2 % 40.0 % 5" in said
 
 
 def test_the_wider_interval_and_what_it_is_worth_in_random_examples_are_said():
@@ -94,6 +95,144 @@ def test_one_seed_has_no_interval_and_says_so():
     assert "with one seed there is no interval, so it may be chance" in said
     assert 'class="ends" x1="8"' in page  # the key alone: no interval is drawn
     assert page.count('class="ends"') == 1
+
+
+def alike(gaps, seeds=2):
+    """Make results of one learner, `ffn` at k = 16: each set's gap, from all seeds the same."""
+    rows = [{"learner": "ffn", "k": 16, "set": kind, "augment": "none", "n": seeds, "gap": gap,
+             "low": None, "high": None} for kind, gap in gaps.items()]  # fmt: skip
+    return {"measure": "accuracy", "learners": ["ffn"], "ks": [16], "augments": ["none"],
+            "sets": [*gaps, "random"], "gaps": rows, "summary": []}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("gap", "seeds", "said"),
+    [
+        (0.5, 2, "come out 50.0 points above random examples with the one learner; the 2 seeds differ alike, so there is no interval."),  # noqa: E501
+        (-0.5, 3, "come out 50.0 points below random examples with the one learner; the 3 seeds differ alike, so there is no interval."),  # noqa: E501
+        (0.0, 2, "come out level with random examples with the one learner; the 2 seeds differ alike"),  # noqa: E501
+        (0.5, 1, "with the one learner; with one seed there is no interval, so it may be chance."),
+    ],
+)  # fmt: skip
+def test_without_an_interval_the_claim_says_which_way_and_why(gap, seeds, said):
+    found = str(claims(alike({"hardest": gap}, seeds))[0])
+    assert said in found
+    assert found.startswith("At k = 16, on this test set, the hardest examples come out")
+    assert "0 of 1" not in words(render(alike({"hardest": gap}, seeds), {}))
+
+
+def test_the_claim_goes_through_every_set_and_says_alike_what_is_alike():
+    gaps = {"hardest by loss": 0.5, "hardest by gradient norm": 0.5, "easiest by loss": -0.25}
+    found = alike(gaps)
+    found["gaps"][2] |= {"low": -0.3, "high": -0.2}
+    claim = claims(found)[0]
+    assert claim.parts == [
+        "the sets “hardest by loss” and “hardest by gradient norm” come out 50.0 points above "
+        "random examples with the one learner; the 2 seeds differ alike, so there is no interval",
+        "the examples “easiest by loss” teach less for 1 of 1 learner than random examples do",
+    ]
+    said = words(render(found, {}))
+    assert all(part in said for part in claim.parts)
+    assert "hardest by loss, k = 16: +50.0 points, no interval" in said
+
+
+def test_what_augmentation_changes_is_said_at_once_and_before_all_results():
+    # hardest, ffn: three seeds gain 3 points and two 1.5, so the interval leaves zero out
+    page = render(made.metrics(), made.learn_manifest())
+    assert (
+        "With cutmix, at k = 16, learning from hardest and random goes better for 3 of 3 learners."
+        in words(page)
+    )
+    assert page.index("With cutmix, at k") < page.index("<figure")
+    assert page.index('id="augmentation"') < page.index('id="results"')
+
+
+def test_no_interval_goes_beyond_what_a_difference_can_be():
+    measure = Measure()
+    assert measure.between(-3.34, 2.85) == "all possible"
+    assert measure.between(-3.34, 0.285) == "-100.0 to +28.5"
+    assert measure.between(-0.1, 0.2) == "-10.0 to +20.0"
+    assert Measure("pearson").between(-2.5, 0.5) == "-2.00 to +0.50"
+    found = alike({"hardest": -0.244})
+    found["gaps"][0] |= {"low": -3.34, "high": 2.85}
+    assert "n = 2 pairs: too few, the 95 % interval holds all that is possible" in words(
+        render(found, {})
+    )
+    table = printed(lowresource_tables.learned(found))
+    assert "-24.4 [all possible]" in table
+    assert "-334" not in table
+
+
+def test_a_bar_that_goes_on_beyond_the_axis_has_a_tip():
+    # n = 2: reach 12.706 x 0.01 / 1.4142 = 0.09 of the first, 12.706 x 0.1 / 1.4142 = 0.9 of both
+    # ends of the second; the axis goes 0.1 beyond the means, 0.4 and 0.6 in steps of 0.05
+    rows = [{"k": 2**i, "set": "hardest", "n": 2, "mean": 0.5, "std": std}
+            for i, std in enumerate((0.01, 0.1))]  # fmt: skip
+    few, many = panels({"a": rows}, ["hardest"], [1, 2], Measure())["a"].lines[0].points
+    assert (len(few.cut), len(many.cut)) == (0, 2)
+    assert many.title.endswith("95 % interval 0.0 to 100.0 %")
+    assert (float(many.high), float(many.low)) == (TOP, BOTTOM)
+
+
+def five_sets():
+    """Make what two scores, suspects dropped and cutmix give, out of its order."""
+    kinds = ["hardest by loss", "hardest by loss, suspects dropped", "hardest by gradient norm",
+             "hardest by gradient norm, suspects dropped"]  # fmt: skip
+    found = made.metrics(ks=(16, 100))
+    for name in ("summary", "gaps"):
+        some = [row for row in found[name] if row["set"] == "hardest"]
+        more = [row | {"set": kind, "augment": mixed} for mixed in ("cutmix", "none")
+                for kind in kinds[::-1] for row in some[::-1]]  # fmt: skip
+        found[name] = [row for row in found[name] if row["set"] == "random"] + more
+    return found | {"sets": [*kinds, "random"]}
+
+
+def test_the_table_of_several_sets_goes_by_learner_k_and_set_and_breaks_no_word():
+    text = printed(lowresource_tables.learned(five_sets()))
+    assert all(len(line) <= 80 for line in text.split("\n"))
+    table = text[text.index("Accuracy of 797") : text.index("With augmentation minus without")]
+    assert [table.index(f"\n{one} ") for one in ("ffn", "resnet18", "timm/vit_tiny")] == sorted(
+        table.index(f"\n{one} ") for one in ("ffn", "resnet18", "timm/vit_tiny")
+    )
+    ffn = table[: table.index("\nresnet18 ")]
+    order = ["16   hardest by loss ", "hardest by loss, no", "hardest by gradient norm ",
+             "norm, no suspects", "  random ", "hardest by loss, cutmix"]  # fmt: skip
+    places = [ffn.index(one) for one in order]
+    assert places == sorted(places)
+    assert ffn.index("random") < ffn.index("100   hardest by loss ")
+    words_of = set(re.findall(r"[a-z]+", ffn))
+    assert not words_of & {"harde", "hardes", "gradie", "suspec", "rando"}
+
+
+def test_lines_whose_names_have_no_room_are_named_in_the_chart_s_own_legend():
+    page = render(five_sets(), {})
+    chart = page[page.index('<div class="chart">') : page.index("</figure>")]
+    assert [name for name in five_sets()["sets"] if f"</svg>{name}</span>" not in chart] == []
+
+
+def test_marks_in_tables_are_the_legend_s():
+    page = render(five_sets(), {})
+    gaps = page[page.index('id="gaps"') : page.index('id="results"')]
+    assert 'class="key' not in gaps.replace('class="key-shape', "").replace("mark key-shape", "")
+    assert '<circle class="dot"' not in gaps
+
+
+def test_the_badge_says_of_which_k():
+    assert "k = 16: -39.0 points, shown" in words(render(made.metrics(), {}))
+
+
+def test_the_method_names_what_the_sets_were_chosen_by():
+    manifest = made.learn_manifest(
+        scores=[{"name": "gradient_norm", "problems": []}],
+        settings={"epochs": 5}, threads=1,
+        **{"command line": "hardset learn --train digits",
+           "scored by": {"place": "runs/scored", "predictors": ["ffn, seeds 0, 1"]}},
+    )  # fmt: skip
+    page = render(made.metrics(), manifest)
+    said = words(page)
+    assert "scores in runs/scored by score gradient norm scored by ffn, seeds 0, 1" in said
+    assert "command line hardset learn --train digits" in said
+    assert page.count("<h3>settings</h3>") == 1
 
 
 def test_failures_come_first_loudly_and_in_few_lines():
@@ -145,14 +284,18 @@ def test_other_sets_stand_beside_the_hardest():
     found |= {"summary": found["summary"] + more, "gaps": found["gaps"] + gaps}
     said = words(render(found, made.learn_manifest()))
     assert "hardest, suspects dropped" in said
-    assert "At k = 16, the hardest examples teach less for 2 of 3 learners" in said
+    less = "teach less for 2 of 3 learners than random examples do (for 1 no difference is shown)."
+    several = "the sets hardest, easiest and “hardest, suspects dropped”"
+    assert f"At k = 16, on this test set, {several} {less}" in said
     assert all(len(line) <= 80 for line in printed(lowresource_tables.learned(found)).split("\n"))
 
 
 def test_what_the_sets_hold_and_how_many_labels_are_suspected():
     said = words(render(made.metrics(), made.learn_manifest()))
     assert "hardest 16 160 40/160 (25.0 %)" in said  # 40 / 160 = 0.25
-    assert "random 16 160 4.40/160 (2.8 %)" in said  # the mean of draws: 4.4 / 160 = 0.0275
+    assert (
+        "random 16 160 2.8 %, in the mean 4.4 of 160" in said
+    )  # the mean of draws: 4.4 / 160 = 0.0275
     assert "pictures of 8 x 8 are enlarged to 32 x 32" in said
     assert "optimiser adam, lr 0.001, batch 32, epochs 50" in said
 
@@ -223,11 +366,11 @@ def test_numbers_of_any_size_are_short(value, text):
 
 
 def test_each_colour_has_a_shape_of_its_own_and_no_two_names_cover_each_other():
-    sets = ["hardest", "hardest, suspects dropped", "easiest", "stratified", "mine", "random"]
+    sets = ["hardest", "no suspects", "easiest", "stratified", "mine", "random"]
     rows = [{"k": 16, "set": one, "n": 5, "mean": 0.5, "std": 0.01} for one in sets]
     lines = panels({"a": rows}, sets, [16], Measure())["a"].lines
     assert len({re.sub(r"[-\d. ]", "", line.points[0].mark) for line in lines}) >= 4
-    assert [line.name for line in lines if line.name_at is None] == ["hardest, suspects dropped"]
+    assert all(line.name_at for line in lines)
     heights = sorted(float(line.name_at[1]) for line in lines if line.name_at)
     assert all(b - a >= 12 for a, b in itertools.pairwise(heights))
     assert len({line.colour for line in lines}) == 6

@@ -29,7 +29,7 @@ def facts(
             parts.append((spoken, lines))
         else:
             single.append((spoken, told(value)))
-    return ([("settings", single)] if single else []) + parts
+    return ([("run", single)] if single else []) + parts
 
 
 def _name(one: Any, place: int) -> str:

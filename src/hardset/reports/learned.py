@@ -15,14 +15,13 @@ from markupsafe import Markup
 
 from hardset.reports import html
 from hardset.reports import learned_tables as tables
-from hardset.reports.facts import facts, last_part
+from hardset.reports.facts import facts, last_part, told
+from hardset.reports.learned_claims import augmentation_claims, claims
 from hardset.reports.learned_metrics import (
     Row,
-    claim,
     drawn,
     failures,
     ks_of,
-    main_gaps,
     names,
     rows_of,
     sets_of,
@@ -33,7 +32,6 @@ from hardset.reports.learning_curves import (
     BOTTOM,
     HEIGHT,
     LEFT,
-    RIGHT,
     WIDTH,
     Panel,
     colour,
@@ -44,6 +42,7 @@ from hardset.reports.measures import PLAIN, RANDOM, Measure, number, sentence, v
 from hardset.reports.view import started
 
 MOST_ROWS = 60  # of a table that stands unfolded
+_MOST_SAID = 10  # sentences of a learner
 
 
 @dataclass(frozen=True)
@@ -87,19 +86,20 @@ def render(metrics: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
         metrics=metrics,
         ks=ks_of(metrics),
         sets=[(one, colour(one, sets), mark(colour(one, sets), 8, 8)) for one in sets],
+        mark=mark,
         size=(WIDTH, HEIGHT),
-        field=(LEFT, RIGHT, BOTTOM),
+        field=(LEFT, BOTTOM),
         n_test=tested(metrics),
         started=started(manifest),
         trials=trials(metrics),
-        claim=claim(metrics),
+        claims=claims(metrics),
+        augmentation_claims=augmentation_claims(metrics),
         failed=failures(failed),
         answers=answers(metrics, measure),
         other_augments=[one for one in names(metrics, "augments") if one != drawn(metrics)],
         augment=drawn(metrics),
         columns=tables.columns(results, measure),
         results=parts,
-        mixed=len({row.augment for _, some in parts for row in some}) > 1,
         fold=sum(len(rows) for _, rows in parts) > MOST_ROWS,
         gaps=tables.differences(gaps, "gap", measure, sets),
         augmentation=tables.differences(augmentation, "difference", measure, sets),
@@ -109,7 +109,8 @@ def render(metrics: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
         ),
         sets_told=tables.sets_told(manifest, sets),
         notices=[str(one) for one in manifest.get("notices") or ()],
-        facts=facts(manifest, ("sets", "overlap")),
+        scored_by=scored_by(manifest),
+        facts=facts(manifest, ("sets", "overlap", "scores", "scored by", "command line")),
         manifest=json.dumps(manifest, indent=2, ensure_ascii=False, default=str),
     )  # fmt: skip
 
@@ -126,7 +127,7 @@ def title(manifest: Mapping[str, Any]) -> str:
 
 
 def answers(metrics: Mapping[str, Any], measure: Measure) -> list[Answer]:
-    """Lay out each learner's answer: a sentence a k, the fewest and the most first."""
+    """Lay out each learner's answer: a sentence a set, at the fewest examples and at the most."""
     results = [
         row for row in rows_of(metrics, "summary") if row.get("augment", PLAIN) == drawn(metrics)
     ]
@@ -139,23 +140,77 @@ def answers(metrics: Mapping[str, Any], measure: Measure) -> list[Answer]:
     )
     laid = []
     for learner in learners:
-        gaps = [row for row in main_gaps(metrics) if row.get("learner") == learner]
-        gaps.sort(key=lambda row: number(row, "k") or 0)
-        said = []
-        for gap in [*gaps[:1], *gaps[1:][-1:]]:
-            of, to = (
-                _of(results, learner, gap.get("k"), kind) for kind in (gap.get("set"), RANDOM)
+        gaps = [
+            row for row in rows_of(metrics, "gaps")
+            if row.get("learner") == learner and row.get("augment", PLAIN) == drawn(metrics)
+        ]  # fmt: skip
+        order = sets_of(metrics)
+        gaps.sort(key=lambda row: _place(row, order))
+        ks = [row.get("k") for row in gaps]
+        ends = [row for row in gaps if row.get("k") in (*ks[:1], *ks[-1:])]
+        said = [
+            _said(
+                row, results, metrics, measure, first=i == 0 or ends[i - 1].get("k") != row.get("k")
             )
-            worth = _worth(metrics, learner, gap)
-            said.append(sentence(gap, of, to, measure) + worth)
+            for i, row in enumerate(ends[:_MOST_SAID])
+        ]
+        if ends[_MOST_SAID:]:
+            said.append(f"and {len(ends) - _MOST_SAID:,} more, under Gaps")
         first = gaps[0] if gaps else {}
-        headline = measure.difference(number(first, "gap"))
-        if measure.unit and number(first, "gap") is not None:
-            headline += f" {measure.unit}"
-        shown = verdict(number(first, "low"), number(first, "high"))
-        laid.append(Answer(learner, shown, headline, said or ["no gap was measured"],
-                           drawn_panels[learner]))  # fmt: skip
+        laid.append(
+            Answer(
+                learner,
+                verdict(number(first, "low"), number(first, "high")),
+                _headline(first, len({row.get("set") for row in gaps}) > 1, measure),
+                said or ["no gap was measured"],
+                drawn_panels[learner],
+            )
+        )
     return laid
+
+
+def _place(row: Row, order: Sequence[str]) -> tuple[float, int]:
+    kind = str(row.get("set", ""))
+    return number(row, "k") or 0, order.index(kind) if kind in order else len(order)
+
+
+def _headline(gap: Row, several: bool, measure: Measure) -> str:
+    """Write what a badge says: of which k, and where there are several, of which set."""
+    value = number(gap, "gap")
+    if value is None:
+        return "no gap"
+    unit = f" {measure.unit}" if measure.unit else ""
+    of = f"{gap.get('set')}, k = {gap.get('k')}" if several else f"k = {gap.get('k')}"
+    return f"{of}: {measure.difference(value)}{unit}"
+
+
+def _said(
+    gap: Row, results: Sequence[Row], metrics: Mapping[str, Any], measure: Measure, *, first: bool
+) -> str:
+    """Say one gap; what random gave only with the first set of a k."""
+    learner, k = str(gap.get("learner")), gap.get("k")
+    of, to = (_of(results, learner, k, kind) for kind in (gap.get("set"), RANDOM))
+    return sentence(gap, of, to if first else {}, measure) + _worth(metrics, learner, gap)
+
+
+def scored_by(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Say what the sets were chosen by: where the scores lie, which they are, who scored."""
+    given = manifest.get("scores")
+    made = []
+    if isinstance(given, str):
+        made.append(("scores", given))
+    names_ = [str(one.get("name")) for one in rows_of(manifest, "scores") if one.get("name")]
+    origin = manifest.get("scored by")
+    origin = origin if isinstance(origin, Mapping) else {}
+    if origin.get("place"):
+        made.append(("scores in", str(origin["place"])))
+    if names_:
+        made.append(("by score", ", ".join(name.replace("_", " ") for name in names_)))
+    if origin.get("predictors"):
+        made.append(("scored by", told(origin["predictors"])))
+    if manifest.get("command line"):
+        made.append(("command line", str(manifest["command line"])))
+    return made
 
 
 def _worth(metrics: Mapping[str, Any], learner: str, gap: Row) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hardset.reports.measures import HARD, PLAIN, RANDOM, number, verdict
+from hardset.reports.measures import HARD, PLAIN, RANDOM, number
 from hardset.reports.text import clip
 
 MOST_FAILED = 20  # kinds shown; all are in metrics.json
@@ -71,44 +71,6 @@ def main_gaps(metrics: Mapping[str, Any]) -> list[Row]:
         for row in rows_of(metrics, "gaps")
         if row.get("set", kind) == kind and row.get("augment", PLAIN) == drawn(metrics)
     ]
-
-
-def claim(metrics: Mapping[str, Any]) -> str:
-    """Say in a sentence or two what all learners show: at the fewest examples, and at the most."""
-    gaps = [row for row in main_gaps(metrics) if number(row, "gap") is not None]
-    if not gaps:
-        return "No gap could be measured: no pair of trainings came to an end."
-    ks = sorted({int(number(row, "k") or 0) for row in gaps})
-    said = []
-    for k in dict.fromkeys([ks[0], ks[-1]]):
-        here = [row for row in gaps if row.get("k") == k]
-        if shown := _shown_by(here):
-            said.append(f"At k = {k:,}, {shown}.")
-    return " ".join(said)
-
-
-def _shown_by(gaps: Sequence[Row]) -> str:
-    """Say for how many learners a set teaches less, or more, by the gaps of one k."""
-    verdicts = [verdict(number(row, "low"), number(row, "high")) for row in gaps]
-    less, more, alone = (verdicts.count(one) for one in ("less", "more", "no interval"))
-    kind, of = gaps[0].get("set", HARD), len(gaps)
-    learners = "learner" if of == 1 else "learners"
-    if alone == of:
-        lower = sum((number(row, "gap") or 0) < 0 for row in gaps)
-        return (
-            f"the {kind} examples teach less than random ones for {lower} of {of} {learners}; "
-            "with one seed there is no interval, so it may be chance"
-        )
-    if not less and not more:
-        return f"no difference from random examples is shown for any of {of} {learners}"
-    parts = []
-    if less:
-        parts.append(f"less for {less} of {of} {learners}")
-    if more:
-        parts.append(f"more for {more} of {of} {learners}")
-    rest = of - less - more
-    tail = f"; for {rest} no difference is shown" if rest else ""
-    return f"the {kind} examples teach {' and '.join(parts)} than random ones do{tail}"
 
 
 def failures(failed: Sequence[Row]) -> tuple[int, list[str], int]:

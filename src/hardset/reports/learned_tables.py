@@ -9,7 +9,6 @@ from typing import Any
 from hardset.reports.learned_metrics import Row, key, rows_of
 from hardset.reports.learning_curves import colour
 from hardset.reports.measures import HARD, PLAIN, Measure, number, verdict
-from hardset.reports.numbers import count
 
 
 @dataclass(frozen=True)
@@ -55,6 +54,7 @@ class Difference:
     at: str
     low: str
     high: str
+    cut: Sequence[str]  # the ends, low and high, beyond which the interval goes on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +154,7 @@ def _difference(
         augment=str(row.get("augment", PLAIN)),
         colour=colour(kind, sets),
         value=measure.difference(value),
-        interval=measure.between(low, high) or ("one pair: none" if n == 1 else "none"),
+        interval=measure.between(low, high) or _none(n),
         wide=measure.between(*(wide_interval(row) or (None, None))),
         n=f"{n:,} of {asked:,}" if asked > n else f"{n:,}",
         paper=measure.difference(number(row, f"paper_{name}")),
@@ -163,7 +163,17 @@ def _difference(
         at=_place(value, end),
         low=_place(low, end),
         high=_place(high, end),
+        cut=[
+            side
+            for side, x in (("low", low), ("high", high))
+            if x is not None and min(abs(x), measure.most) > end + 1e-9
+        ],
     )
+
+
+def _none(n: int) -> str:
+    """Say why there is no interval."""
+    return "one pair: none" if n == 1 else f"{n:,} alike: none" if n else "none"
 
 
 _SAID = {
@@ -182,14 +192,18 @@ def wide_interval(row: Row) -> tuple[float, float] | None:
 
 def reach(rows: Sequence[Row], measure: Measure) -> tuple[float, str]:
     """Choose how far the tracks of some differences reach to both sides, and write it."""
-    found = [abs(x) for row in rows for name in ("gap", "difference", "low", "high")
-             if (x := number(row, name)) is not None]  # fmt: skip
-    furthest = max(found, default=0.0)
+    values = [abs(x) for row in rows for name in ("gap", "difference")
+              if (x := number(row, name)) is not None]  # fmt: skip
+    room = max(_AROUND, 3 * max(values, default=0.0))
+    ends = [abs(x) for row in rows for name in ("low", "high")
+            if (x := number(row, name)) is not None]  # fmt: skip
+    furthest = max([*values, *(min(x, room) for x in ends)], default=0.0)
     end = next((end for end in _REACHES if furthest <= end), 1.0 if measure.share else 2.0)
     text = f"{100 * end:g} {measure.unit}" if measure.share else f"{end:g}"
     return end, f"-{text.split()[0]} to +{text}, zero in the middle"
 
 
+_AROUND = 0.1  # that a track reaches for an interval's sake, at least
 _REACHES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
@@ -208,7 +222,10 @@ def sets_told(manifest: Mapping[str, Any], sets: Sequence[str]) -> list[SetLine]
         suspected = "not estimated"
         if wrong is not None:
             share = f"{100 * wrong / many:.1f} %" if many else "undefined"
-            suspected = f"{count(wrong)}/{many:.0f} ({share})"
+            if wrong == int(wrong):
+                suspected = f"{wrong:,.0f}/{many:,.0f} ({share})"
+            else:
+                suspected = f"{share}, in the mean {wrong:,.1f} of {many:,.0f}"
         kind = str(row.get("set", ""))
         made.append(
             SetLine(kind, colour(kind, sets), f"{row.get('k', '')}", f"{many:,.0f}", suspected)

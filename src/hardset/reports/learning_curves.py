@@ -12,10 +12,12 @@ from hardset.reports.text import visible
 
 WIDTH, HEIGHT = 360, 250  # of a panel, in its own units
 LEFT, RIGHT, TOP, BOTTOM = 44, 292, 12, 206  # of the field in it
+FULL = WIDTH - 6  # where the field ends when no names stand beside it
 _APART = 14  # between two names at the lines' ends
 _ROOM = 26  # between two labels of the axis of k
 _BESIDE = 5  # how far two sets stand apart at one k, so that no bar hides another
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
+_AROUND = 0.1  # that the axis goes beyond the means for an interval's sake, at least
 _NAME = 11  # letters of a set's name at its line
 
 Row = Mapping[str, Any]
@@ -31,6 +33,7 @@ class Point:
     low: str
     high: str
     title: str
+    cut: Sequence[str]  # paths of the arrows where the interval goes on beyond the axis
     paper: str  # the hollow mark of the best epoch, a path; empty: none
     paper_title: str
 
@@ -54,6 +57,8 @@ class Panel:
     up: Sequence[tuple[str, str]]
     across: Sequence[tuple[str, str]]
     aria: str
+    right: int  # where the field ends
+    legend: Sequence[tuple[str, int, str]]  # name, colour, path: where names have no room
 
 
 def colour(kind: str, sets: Sequence[str]) -> int:
@@ -92,6 +97,8 @@ def panels(
         ks: examples per label.
         measure: what learners are measured by.
     """
+    every = {str(row.get("set")) for some in rows.values() for row in some}
+    right = RIGHT if all(len(visible(one)) <= _NAME for one in every) else FULL
     low, high, step = _axis([row for some in rows.values() for row in some], measure)
     up = []
     for i in range(round((high - low) / step) + 1):
@@ -99,7 +106,8 @@ def panels(
         text = f"{100 * at:.0f}" if measure.share else f"{at:.2f}".rstrip("0").rstrip(".")
         up.append((f"{_y(at, low, high):.1f}", text))
     return {
-        name: _panel(name, some, sets, ks, measure, (low, high), up) for name, some in rows.items()
+        name: _panel(name, some, sets, ks, measure, (low, high), up, right)
+        for name, some in rows.items()
     }
 
 
@@ -111,6 +119,7 @@ def _panel(
     measure: Measure,
     ends: tuple[float, float],
     up: Sequence[tuple[str, str]],
+    right: int,
 ) -> Panel:
     there = [one for one in sets if any(row.get("set") == one for row in rows)]
     lines = []
@@ -118,14 +127,17 @@ def _panel(
         beside = (place - (len(there) - 1) / 2) * _BESIDE
         drawn = [row for row in rows if row.get("set") == kind and number(row, "mean") is not None]
         drawn.sort(key=lambda row: number(row, "k") or 0)
-        at = [(_x(number(row, "k") or 0, ks) + beside, row) for row in drawn]
+        at = [(_x(number(row, "k") or 0, ks, right) + beside, row) for row in drawn]
         if at:
             lines.append(_line(kind, colour(kind, sets), at, measure, ends))
+    legend = [(one.name, one.colour, mark(one.colour, 8, 8)) for one in lines]
+    if right == FULL:
+        lines = [replace(line, name_at=None) for line in lines]
     lines = _named_apart(lines)
-    across = _across(ks)
+    across = _across(ks, right)
     kinds = ", ".join(line.name for line in lines) or "nothing"
     aria = f"{measure.name} of {learner} against k: {kinds}; the numbers are in the table"
-    return Panel(lines, up, across, aria)
+    return Panel(lines, up, across, aria, right, legend if right == FULL else [])
 
 
 def _line(
@@ -141,6 +153,7 @@ def _line(
         assert mean is not None
         y, of = _y(mean, *ends), f"{kind}, k = {row.get('k')}"
         interval = interval_of_mean(row)
+        interval = None if interval is None else measure.possible(*interval)
         low, high = (f"{_y(end, *ends):.1f}" for end in interval or (mean, mean))
         n = int(number(row, "n") or 0)
         seeds = f"{n:,} {'seed' if n == 1 else 'seeds'}"
@@ -157,6 +170,7 @@ def _line(
                 low if interval else "",
                 high if interval else "",
                 said,
+                [_arrow(x, up) for up, end in enumerate(interval or ()) if _off(end, ends)],
                 "" if paper is None else mark(hue, x, _y(paper, *ends)),
                 f"{of}: {measure.value(paper)}, paper (best epoch)",
             )
@@ -189,12 +203,18 @@ def _named_apart(lines: Sequence[Line]) -> list[Line]:
 
 
 def _axis(rows: Sequence[Row], measure: Measure) -> tuple[float, float, float]:
-    """Choose the axis: every mean, interval and best epoch is on it, in steps that read well."""
+    """Choose the axis: every mean and best epoch is on it, in steps that read well.
+
+    Intervals are on it too, but for those of few seeds, which would leave the means no room.
+    """
     bottom, top = (0.0, 1.0) if measure.share else (-1.0, 1.0)
     values: list[float] = []
     for row in rows:
         values += [x for name in ("mean", "paper_mean") if (x := number(row, name)) is not None]
-        values += interval_of_mean(row) or ()
+    low, high = min(values, default=bottom), max(values, default=top)
+    room = max(_AROUND, high - low)
+    for row in rows:
+        values += [min(high + room, max(low - room, x)) for x in interval_of_mean(row) or ()]
     values = [min(top, max(bottom, value)) for value in values] or [bottom, top]
     low, high = min(values), max(values)
     if high - low < 0.05:  # differences of nothing are not blown up
@@ -204,18 +224,28 @@ def _axis(rows: Sequence[Row], measure: Measure) -> tuple[float, float, float]:
     return max(bottom, low), min(top, high), step
 
 
-def _across(ks: Sequence[int]) -> list[tuple[str, str]]:
+def _off(value: float, ends: tuple[float, float]) -> bool:
+    return not ends[0] - 1e-9 <= value <= ends[1] + 1e-9
+
+
+def _arrow(x: float, up: int) -> str:
+    """Draw the tip of an interval that goes on beyond the axis."""
+    y, way = (TOP, 1) if up else (BOTTOM, -1)
+    return f"M{x - 3.5:.1f} {y + 4 * way:.1f}L{x:.1f} {y:.1f}L{x + 3.5:.1f} {y + 4 * way:.1f}"
+
+
+def _across(ks: Sequence[int], right: int) -> list[tuple[str, str]]:
     """Choose the labels of the axis of k: the ends, and between them those there is room for."""
     shown: list[tuple[float, int]] = []
     for k in dict.fromkeys([*ks[:1], *ks[-1:], *ks]):
-        if all(abs(_x(k, ks) - x) >= _ROOM for x, _ in shown):
-            shown.append((_x(k, ks), k))
+        if all(abs(_x(k, ks, right) - x) >= _ROOM for x, _ in shown):
+            shown.append((_x(k, ks, right), k))
     return [(f"{x:.1f}", f"{k:,}") for x, k in sorted(shown)]
 
 
-def _x(k: float, ks: Sequence[int]) -> float:
+def _x(k: float, ks: Sequence[int], end: int) -> float:
     """Place a k on the logarithmic axis; a single one stands in the middle."""
-    left, right = LEFT + 18, RIGHT - 18
+    left, right = LEFT + 18, end - 18
     if len(ks) < 2 or min(ks) <= 0 or k <= 0:
         return (left + right) / 2
     return left + (right - left) * log(k / min(ks)) / log(max(ks) / min(ks))

@@ -6,7 +6,7 @@ Everything is said in words and plain ASCII, so a pipe or a dumb terminal loses 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from hardset.reports import rankings
-from hardset.reports.learned_metrics import (
-    Row,
-    claim,
-    drawn,
-    failures,
-    main_gaps,
-    rows_of,
-    trials,
-)
-from hardset.reports.measures import PLAIN, RANDOM, Measure, number
+from hardset.reports.learned_claims import augmentation_claims, claims
+from hardset.reports.learned_metrics import Row, drawn, failures, names, rows_of, sets_of, trials
+from hardset.reports.measures import EVERYTHING, PLAIN, RANDOM, Measure, number
 from hardset.reports.numbers import hundredths
 from hardset.reports.text import cut, visible
 
@@ -34,7 +27,8 @@ _PIPE_WIDTH = 120  # of a pipe, which has none
 _NAME = (12, 5)  # characters of a name, at either end
 _LABELS = 12  # rows of a table of labels
 _PAIRS = 12
-_ROWS = 24  # of a table of differences
+_ROWS = 48  # of the tables of differences
+_WORD = 24  # letters of a word that a column leaves whole
 
 
 class _Console(Console):
@@ -74,11 +68,23 @@ def learned(
         if hidden:
             yield _plain(f"  and {hidden:,} more, in metrics.json", encoding)
     measure = Measure(str(metrics.get("measure") or "accuracy"))
-    yield _plain(claim(metrics), encoding)
+    for claim in [*claims(metrics), *augmentation_claims(metrics)]:
+        yield _plain(str(claim), encoding)
     if gaps := rows_of(metrics, "gaps"):
-        yield _gaps(metrics, gaps, measure, encoding)
+        unit = ", %" if measure.share else ""
+        n_test = number(metrics, "n_test")
+        of = f" of {n_test:,.0f} test examples" if n_test else ""
+        yield Text()
+        yield _bold(
+            f"{measure.name.capitalize()}{of}, last epoch: mean (std) over seeds{unit}", encoding
+        )
+        if len({(row.get("set"), row.get("augment", PLAIN)) for row in gaps}) == 1:
+            yield _gaps(metrics, gaps, measure, encoding)
+        else:
+            yield from _by_learner(metrics, gaps, measure, encoding)
     if changes := rows_of(metrics, "augmentation"):
-        yield _changes(changes, measure, encoding)
+        yield _bold("With augmentation minus without", encoding)
+        yield from _changes(metrics, changes, measure, encoding)
     for notice in (manifest or {}).get("notices") or ():
         yield _plain(f"- {notice}", encoding)
 
@@ -86,33 +92,55 @@ def learned(
 def _gaps(
     metrics: Mapping[str, Any], gaps: Sequence[Row], measure: Measure, encoding: str
 ) -> Table:
-    """Lay out a line a gap: both means, the difference with its interval, the pairs."""
-    unit = ", %" if measure.share else ""
-    n_test = number(metrics, "n_test")
-    of = f" of {n_test:,.0f} test examples" if n_test else ""
-    table = _table(f"{measure.name.capitalize()}{of}, last epoch: mean (std) over seeds{unit}",
-                   encoding)  # fmt: skip
+    """Lay out a line a gap of one kind of set: both means, the difference, the pairs."""
+    table = _table("", encoding)
     table.add_column("learner", overflow="fold")
     table.add_column("k", justify="right", no_wrap=True)
-    several = len({(row.get("set"), row.get("augment", PLAIN)) for row in gaps}) > 1
-    if several:
-        table.add_column("set", overflow="fold")
-    table.add_column("set's" if several else str(gaps[0].get("set")), justify="right")
+    table.add_column(str(gaps[0].get("set")), justify="right")
     for heading in ("random", "gap [95 % interval]", "pairs"):
         table.add_column(heading, justify="right", no_wrap=True)
     of_key = {_kind(row): row for row in rows_of(metrics, "summary")}
-    alike = {_kind(row) for row in main_gaps(metrics)}
-    for row in sorted(gaps, key=lambda row: _kind(row) not in alike):
+    for row in gaps:
         other = of_key.get(_kind({**row, "set": RANDOM}), {})
         own = of_key.get(_kind(row), {})
         cells = [_short(row.get("learner")), str(row.get("k"))]
-        if several:
-            mixed = str(row.get("augment", PLAIN))
-            cells.append(str(row.get("set")) + (f", {mixed}" if mixed != drawn(metrics) else ""))
         cells += [_mean(own, measure), _mean(other, measure)]
         cells += [_within(row, "gap", measure), f"{number(row, 'n') or 0:.0f}"]
         table.add_row(*(_plain(cell, encoding) for cell in cells))
-    return table
+    return _explained(table, gaps, "gap", measure, encoding)
+
+
+def _by_learner(
+    metrics: Mapping[str, Any], gaps: Sequence[Row], measure: Measure, encoding: str
+) -> Iterator[RenderableType]:
+    """Yield a table a learner: by k, then by augmentation and set, the random ones last."""
+    of_key = {_kind(row): row for row in gaps}
+    every = {_kind(row): row for row in [*gaps, *rows_of(metrics, "summary")]}
+    rows = _in_order(metrics, every.values())
+    for learner in dict.fromkeys(row.get("learner") for row in rows):
+        table = _table(_long(str(learner)), encoding)
+        table.add_column("k", justify="right", no_wrap=True)
+        some = [row for row in rows if row.get("learner") == learner]
+        labels = [_label(row, drawn(metrics)) for row in some]
+        table.add_column("set", overflow="fold", min_width=_longest_word(labels))
+        for heading in ("mean (std)", "gap to random [95 %]", "pairs"):
+            table.add_column(heading, justify="right", no_wrap=True)
+        before = None
+        for row, label in zip(some, labels, strict=True):
+            gap = of_key.get(_kind(row))
+            k, summary = row.get("k"), _summary(metrics, row)
+            if before not in (None, k):
+                table.add_section()
+            cells = ["" if k == before else str(k), label, _mean(summary, measure)]
+            cells += (
+                ["", ""]
+                if gap is None
+                else [_within(gap, "gap", measure), f"{number(gap, 'n') or 0:.0f}"]
+            )
+            table.add_row(*(_plain(cell, encoding) for cell in cells))
+            before = k
+        mine = [row for row in gaps if row.get("learner") == learner]
+        yield _explained(table, mine, "gap", measure, encoding)
 
 
 def _kind(row: Row) -> frozenset[tuple[str, str]]:
@@ -120,24 +148,78 @@ def _kind(row: Row) -> frozenset[tuple[str, str]]:
     return frozenset((name, str(row.get(name, PLAIN))) for name in names)
 
 
-def _changes(rows: Sequence[Row], measure: Measure, encoding: str) -> Table:
-    """Lay out what augmentation changes."""
-    table = _table("With augmentation minus without", encoding)
-    table.add_column("learner", overflow="fold")
-    table.add_column("k", justify="right", no_wrap=True)
-    for heading in ("set", "augmentation"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("difference [95 %]", "pairs"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in rows[:_ROWS]:
-        cells = (
-            _short(row.get("learner")), str(row.get("k")), str(row.get("set")),
-            str(row.get("augment")), _within(row, "difference", measure),
-            f"{number(row, 'n') or 0:.0f}",
-        )  # fmt: skip
-        table.add_row(*(_plain(cell, encoding) for cell in cells))
+def _summary(metrics: Mapping[str, Any], row: Row) -> Row:
+    return next((one for one in rows_of(metrics, "summary") if _kind(one) == _kind(row)), {})
+
+
+def _in_order(metrics: Mapping[str, Any], rows: Iterable[Row]) -> list[Row]:
+    """Sort records by learner, k, augmentation and set, each in the order of the page."""
+
+    def place(row: Row) -> tuple[int, float, int, int]:
+        learner, mixed, kind = (
+            order.index(given) if (given := str(row.get(name, PLAIN))) in order else len(order)
+            for name, order in orders.items()
+        )
+        return learner, number(row, "k") or 0, mixed, kind
+
+    orders = {
+        "learner": names(metrics, "learners"),
+        "augment": [PLAIN, *names(metrics, "augments")],
+        "set": sets_of(metrics),
+    }
+    return sorted(rows, key=place)
+
+
+def _label(row: Row, plain: str) -> str:
+    """Name a set in few words."""
+    mixed = str(row.get("augment", PLAIN))
+    name = str(row.get("set")).replace(", suspects dropped", ", no suspects")
+    return name + (f", {mixed}" if mixed != plain else "")
+
+
+def _longest_word(labels: Iterable[str]) -> int:
+    """Give the width in which no word of a name that fits is broken."""
+    longest = max((len(word) for label in labels for word in visible(label).split()), default=1)
+    return min(longest, _WORD)
+
+
+def _changes(
+    metrics: Mapping[str, Any], rows: Sequence[Row], measure: Measure, encoding: str
+) -> Iterator[RenderableType]:
+    """Yield what augmentation changes, a table a learner."""
+    ordered = _in_order(metrics, rows)
+    for learner in dict.fromkeys(row.get("learner") for row in ordered[:_ROWS]):
+        some = [row for row in ordered[:_ROWS] if row.get("learner") == learner]
+        table = _table(_long(str(learner)), encoding)
+        table.add_column("k", justify="right", no_wrap=True)
+        labels = [_label({**row, "augment": PLAIN}, PLAIN) for row in some]
+        table.add_column("set", overflow="fold", min_width=_longest_word(labels))
+        table.add_column("augmentation", no_wrap=True)
+        for heading in ("difference [95 %]", "pairs"):
+            table.add_column(heading, justify="right", no_wrap=True)
+        for row, label in zip(some, labels, strict=True):
+            cells = (
+                str(row.get("k")), label, _short(row.get("augment")),
+                _within(row, "difference", measure), f"{number(row, 'n') or 0:.0f}",
+            )  # fmt: skip
+            table.add_row(*(_plain(cell, encoding) for cell in cells))
+        yield _explained(table, some, "difference", measure, encoding)
     if rows[_ROWS:]:
-        table.caption = _plain(f"and {len(rows) - _ROWS:,} more, in the report", encoding)
+        yield _plain(f"and {len(rows) - _ROWS:,} more, in the report", encoding)
+
+
+def _explained(
+    table: Table, rows: Sequence[Row], name: str, measure: Measure, encoding: str
+) -> Table:
+    """Say under a table what its intervals say that are none, or hold everything."""
+    said = []
+    cells = [_within(row, name, measure) for row in rows]
+    if any(EVERYTHING in cell for cell in cells):
+        said.append(f"[{EVERYTHING}]: too few seeds, the interval holds all that can be")
+    if any(cell.endswith("[none]") and (number(row, "n") or 0) > 1
+           for cell, row in zip(cells, rows, strict=True)):  # fmt: skip
+        said.append("[none] of several pairs: they all differ alike")
+    table.caption = _plain("; ".join(said), encoding) if said else None
     return table
 
 
@@ -253,6 +335,12 @@ def _table(title: str, encoding: str) -> Table:
         caption_justify="left",
         box=box.SIMPLE_HEAD,
     )
+
+
+def _bold(text: str, encoding: str) -> Text:
+    made = _plain(text, encoding)
+    made.stylize("bold")
+    return made
 
 
 def _plain(text: str, encoding: str) -> Text:

@@ -18,6 +18,7 @@ LEVEL = 0.95
 HARD = "hardest"
 RANDOM = "random"
 PLAIN = "none"  # no augmentation
+EVERYTHING = "all possible"  # in place of an interval that holds all that can be
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,26 @@ class Measure:
         return text[1:] if float(text) == 0 else text
 
     def between(self, low: float | None, high: float | None) -> str:
-        """Write the interval of a difference, `-52.0 to -42.4`; empty where there is none."""
+        """Write the interval of a difference, `-52.0 to -42.4`; empty where there is none.
+
+        Student's interval of few seeds may reach beyond what a difference can be: it is cut there,
+        and where it holds all that a difference can be, it says that it says nothing.
+        """
         if low is None or high is None:
             return ""
+        if low <= -self.most and high >= self.most:
+            return EVERYTHING
+        low, high = max(low, -self.most), min(high, self.most)
         return f"{self.difference(low)} to {self.difference(high)}"
+
+    @property
+    def most(self) -> float:
+        """Give the furthest that a difference can go: from all right to all wrong."""
+        return 1.0 if self.share else 2.0
+
+    def possible(self, low: float, high: float) -> tuple[float, float]:
+        """Cut an interval of a figure at what the figure can be."""
+        return max(low, 0.0 if self.share else -1.0), min(high, 1.0)
 
 
 def number(row: Mapping[str, Any], name: str) -> float | None:
@@ -100,7 +117,7 @@ def sentence(gap: Mapping[str, Any], of: Mapping[str, Any], to: Mapping[str, Any
     Args:
         gap: a record of `gaps`.
         of: the record of `summary` for its set; empty where there is none.
-        to: the same for the random sets.
+        to: the same for the random sets; empty where it is said already.
         measure: what they are measured by.
     """
     n = int(number(gap, "n") or 0)
@@ -109,14 +126,16 @@ def sentence(gap: Mapping[str, Any], of: Mapping[str, Any], to: Mapping[str, Any
     said = f"k = {gap.get('k')}: "
     if number(gap, "gap") is None:
         return f"{said}no pair of {chosen} and random was trained to the end, so no gap"
-    if number(of, "mean") is not None and number(to, "mean") is not None:
-        said += (
-            f"{measure.value(number(of, 'mean'))} from the {chosen}, "
-            f"{measure.value(number(to, 'mean'))} from random; "
-        )
+    if number(of, "mean") is not None:
+        beside = number(to, "mean")
+        said += f"{measure.value(number(of, 'mean'))} from the {chosen}"
+        said += "; " if beside is None else f", {measure.value(beside)} from random; "
     said += f"gap {measure.difference(number(gap, 'gap'))}{unit}"
     ends = measure.between(number(gap, "low"), number(gap, "high"))
     pairs = f"n = {n:,} {'pair' if n == 1 else 'pairs'}"
     if not ends:
-        return f"{said} ({pairs}: no interval, it may be chance)"
+        why = "no interval, it may be chance" if n < 2 else "they differ alike, so no interval"
+        return f"{said} ({pairs}: {why})"
+    if ends == EVERYTHING:
+        return f"{said} ({pairs}: too few, the 95 % interval holds all that is possible)"
     return f"{said} (95 % interval {ends}; {pairs})"
