@@ -160,8 +160,10 @@ def learn(
         "threads": threads, "drop_suspects": drop_suspects,
         "jobs": _jobs(device, threads) if jobs is None else jobs,
     }  # fmt: skip
+    origin: dict[str, Any] = {"command line": resume_command()}
     if picked is not None:
         settings["picked"] = read_picked(picked, training)
+        origin["scored by"] = {"place": str(picked)}
     if scores is not None:
         names: list[str | None] = [name.replace("-", "_") for name in score or []]
         pools = [
@@ -169,10 +171,11 @@ def learn(
             for name in names or [None]
         ]
         settings["scores"] = [pool.scores for pool in pools]
+        origin["scored by"] = {"place": str(scores), "predictors": _scorers(pools[0].manifest)}
         settings["suspected"] = None if pools[0].noise is None else pools[0].noise.suspect
     try:
         with bar("learning") as shown:
-            done = walk(training, testing, out=out, progress=shown, **settings)
+            done = walk(training, testing, out=out, progress=shown, origin=origin, **settings)
     except KeyboardInterrupt:
         tell(f"stopped; every finished trial is kept. To go on: {resume_command()}")
         return INTERRUPTED
@@ -185,6 +188,15 @@ def learn(
     if done.failed:
         tell(f"{len(done.failed)} trials failed; the same command tries them again")
     return FAILED_ROWS if done.failed else 0
+
+
+def _scorers(manifest: dict[str, Any]) -> list[str]:
+    """Name the predictors that a difficulty folder's scores are of, with their seeds."""
+    said = []
+    for one in manifest.get("predictors") or ():
+        seeds = ", ".join(map(str, one.get("seeds") or ()))
+        said.append(f"{one.get('name')} (seeds {seeds})" if seeds else str(one.get("name")))
+    return said
 
 
 def _jobs(device: str, threads: int) -> int:

@@ -121,6 +121,7 @@ def learn(
     threads: int = 1,
     jobs: int = 1,
     progress: Callable[[Count], None] | None = None,
+    origin: Mapping[str, Any] | None = None,
 ) -> Learned:
     """Train learners on picked sets and on random sets of the same size, and test them alike.
 
@@ -149,6 +150,8 @@ def learn(
         jobs: processes; 1 is this one. More of them need a script that guards its main part by
             `if __name__ == "__main__":`, as all that start processes do.
         progress: called before the first trial and after each.
+        origin: what the manifest shall say besides: `command line`, and `scored by` with the
+            scores' `place` and `predictors`.
 
     Returns:
         Figures over the trials that came to an end; the others are in `failed`.
@@ -244,6 +247,7 @@ def learn(
         started=started,
         seconds=time.monotonic() - began,
     )
+    manifest |= {name: value for name, value in (origin or {}).items() if name not in manifest}
     learn_report.write(out, made, manifest, found.values(), sets, real=not train.classes)
     return Learned(out, made, manifest)
 
