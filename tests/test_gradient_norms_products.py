@@ -132,6 +132,19 @@ def test_places_that_are_as_many_as_the_examples():
     assert agree(net, torch.randn(6, 6, 4), torch.arange(6) % 3)["w"] == "derived"
 
 
+@pytest.mark.parametrize("batch", [2, 3, 6])
+def test_biases_of_places_and_of_examples_by_the_same_lookup(batch):
+    # Attention's biases (heads, T, T) are picked by places, whose number may be the batch's; the
+    # same call picks a bias for each example's own ids.
+    torch.manual_seed(0)
+    places = (torch.arange(6)[:, None] - torch.arange(6)).abs()
+    by_places = Does(lambda x, w: x[:, None] + w[:, places], 2, 6).double()
+    by_ids = Does(lambda x, w: w[:, x].movedim(1, 0).sum(2), 3, 7).double()
+    targets = torch.arange(batch) % 2
+    agree(by_places, torch.randn(batch, 6, 6, dtype=torch.float64), targets)
+    agree(by_ids, torch.randint(7, (batch, 6)), targets, fell_back=True)
+
+
 def test_a_transposed_matrix_needs_no_gradient_per_example():
     for function in (lambda x, w: x @ w.T, lambda x, w: x @ w.mT, lambda x, w: x @ w.t()):
         assert method_of(function, 3, 4) == "linear"

@@ -136,7 +136,10 @@ class Watch(TorchFunctionMode):
             output = rule(self, func, args, kwargs) if rule is not None else NotImplemented
             if output is not NotImplemented:
                 return output
-            follows = follows or any(self.along(t) in (0, 1) for t in others)
+            # What is picked from a parameter alone may be by places, which are as many by chance:
+            # if it is by examples, the next function finds as much.
+            by_size = name != "__getitem__" and any(self.along(t) in (0, 1) for t in others)
+            follows = follows or by_size
         if not follows:
             return self._derive(func, args, kwargs, met)
         why = f"used by {name or func}, which no rule is for"
