@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from importlib.metadata import version
 from itertools import product
 from pathlib import Path
 from typing import Any, cast
@@ -211,7 +212,7 @@ def learn(
         "device": device,
         "threads": threads,
         "hardset": hardset.__version__,
-        "torch": _version("torch"),
+        "torch": version("torch"),
     }
     files = TrialFiles(out, settings, examples=len(read.positions), real=not train.classes)
     failed: dict[Trial, str] = {}
@@ -393,9 +394,3 @@ def _identity(examples: Examples) -> dict[str, Any]:
 
 def _sha256(values: NDArray[Any]) -> str:
     return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
-
-
-def _version(name: str) -> str:
-    from importlib.metadata import version
-
-    return version(name)
