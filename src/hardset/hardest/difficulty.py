@@ -24,9 +24,10 @@ from hardset.hardest.alone import alone
 from hardset.hardest.asked import must_be_same, versions
 from hardset.hardest.data import Data
 from hardset.hardest.devices import see_device
+from hardset.hardest.difficulty_notices import chance, failure, of_noise, of_trainings
 from hardset.hardest.difficulty_settings import Settings, asked, check
 from hardset.hardest.difficulty_table import write_table
-from hardset.hardest.out_of_fold import Folds, estimate
+from hardset.hardest.out_of_fold import Folds, estimate, trainings
 from hardset.hardest.parts import Parts, read_json, rows_a_part, write_json
 from hardset.hardest.predictors import (
     DEFAULTS,
@@ -71,6 +72,10 @@ class Difficulty:
     manifest: dict[str, Any]
     pairs: list[Pair]
     examples: Examples
+
+    def __repr__(self) -> str:
+        """Return where it is, and of how many examples."""
+        return f"Difficulty({str(self.folder)!r}, n={len(self.examples)})"
 
     @property
     def failed(self) -> list[dict[str, Any]]:
@@ -132,6 +137,7 @@ class _Walk:
         self.began, self.started = time.monotonic(), datetime.now(UTC)
         self.failed: list[dict[str, Any]] = []
         self.remade: list[str] = []
+        self.said: list[str] = []
         self.noise: dict[str, Any] | None = None
         self.built: dict[tuple[str, int], Network] = {}
 
@@ -179,6 +185,7 @@ class _Walk:
             )
         if self.settings.label_noise:
             self._estimate_noise()
+        self.said += of_trainings(predictors, chance(self.examples))
         manifest = self._manifest(before, predictors, counts)
         write_json(self.out / MANIFEST, manifest)
         return Difficulty(self.out, manifest, stable, self.examples)
@@ -229,7 +236,7 @@ class _Walk:
         settings = self.settings
         how = Folds(
             self.names[0], settings.folds, settings.batch or self.recipes[self.names[0]][0].batch,
-            settings.overrides, settings.weights, settings.device,
+            settings.overrides, settings.noise_epochs, settings.weights, settings.device,
         )  # fmt: skip
         try:
             said, many = estimate(
@@ -240,7 +247,9 @@ class _Walk:
         except UNTRAINABLE as error:
             self._fail("label noise", None, error)
             return
-        self.noise = {"share": said["share"], "suspects": many, "of": said["of"]}
+        self.noise = {name: said[name] for name in ("share", "out_of_fold_accuracy", "of")}
+        self.noise |= {"suspects": many, "trainings": trainings(self.out, settings.folds)}
+        self.said += of_noise(said)
 
     def _fail(self, name: str, seed: int | None, error: BaseException | str) -> None:
         self.failed.append({"predictor": name, "seed": seed, "reason": why(error)})
@@ -301,6 +310,7 @@ class _Walk:
                 "n": len(examples),
                 "kind": examples.kind,
                 "classes": list(examples.classes),
+                "chance": chance(examples),
             },
             "predictors": [self._about(name, predictors) for name in self.names],
             "failed": self.failed,
@@ -339,13 +349,7 @@ class _Walk:
 
     def _notices(self) -> list[str]:
         notes = self.examples.source.get("notes") or ()
-        return [*map(str, notes), *self.remade, *map(failure, self.failed)]
-
-
-def failure(one: Mapping[str, Any]) -> str:
-    """Say what failed, and why, in a sentence."""
-    seed = "" if one["seed"] is None else f", seed {one['seed']}"
-    return f"{one['predictor']}{seed} failed: {one['reason']}"
+        return [*map(str, notes), *self.remade, *map(failure, self.failed), *self.said]
 
 
 def here(

@@ -38,6 +38,7 @@ class Settings:
         mode: `eval`, or `paper`: training mode, one example at a time.
         label_noise: estimate wrong labels, out of fold, by the first predictor.
         folds: how many.
+        noise_epochs: to train for each at most; None for `out_of_fold.TIMES` the predictor's.
     """
 
     predictors: tuple[str, ...] = ()
@@ -52,6 +53,7 @@ class Settings:
     mode: Mode = "eval"
     label_noise: bool = False
     folds: int = 3
+    noise_epochs: int | None = None
 
 
 def check(settings: Settings, examples: Examples, recipes: Mapping[str, Any]) -> None:
@@ -114,5 +116,6 @@ def asked(
         "--device": settings.device,
         "--label-noise": settings.label_noise,
         "--folds": settings.folds if settings.label_noise else None,
+        "--noise-epochs": settings.noise_epochs if settings.label_noise else None,
         "library": versions(),
     }

@@ -1,7 +1,10 @@
-"""Wrong labels, estimated from what a predictor says of examples it was not trained on.
+"""Wrong labels, estimated from what a network says of examples it was not trained on.
 
-The set is dealt into folds, each label evenly; the predictor is trained without each fold in turn
-and asked about it. Probabilities go to parts as they come, so that memory does not grow with them.
+The set is dealt into folds, each label evenly; the network is trained without each fold in turn and
+asked about it. Predictors are weak by design, and a weak network's errors pass for wrong labels; so
+it is trained for longer, in smaller steps where examples are few, until the loss on a tenth that is
+held out from it no more falls. Probabilities go to parts as they come, so that memory does not grow
+with them.
 """
 
 from __future__ import annotations
@@ -16,13 +19,18 @@ import polars as pl
 from numpy.typing import NDArray
 
 from hardset.errors import UsageError
-from hardset.hardest.parts import Parts, rows_a_part, write_frame, write_json
-from hardset.hardest.predictors import Predictor, build, load, trained
+from hardset.hardest.parts import Parts, read_json, rows_a_part, write_frame, write_json
+from hardset.hardest.predictors import TRAINED, Predictor, build, load, recipe_of, trained
+from hardset.lowresource.early_stopping import BestEpoch, parted
 from hardset.lowresource.examples import Examples, Positions, Subset
-from hardset.lowresource.noise import ConfidentJoint, Part, confident_joint, suspects
+from hardset.lowresource.noise import ConfidentJoint, Part, confident_joint, right_of, suspects
 from hardset.lowresource.training import labelled, outputs_of
 
 NOISE, NOISE_TABLE, FOLDER = "noise.json", "noise.parquet", "noise"
+TIMES = 8
+"""How many times the predictor's epochs a network that judges labels may be trained."""
+STEPS = 30  # an epoch, if batches of no fewer than 16 make so many
+LEAST_BATCH = 16
 Told = Callable[[str], Callable[[int, int], None]]
 """Given what is under way, returns what to call with examples done and in all."""
 
@@ -36,6 +44,7 @@ class Folds:
         count: of folds.
         batch: examples at once.
         overrides: of the recipe.
+        epochs: to train at most; None for `TIMES` the predictor's.
         weights: what training starts from.
         device: torch's name of it.
         seed: of the folds, weights and training.
@@ -45,6 +54,7 @@ class Folds:
     count: int
     batch: int
     overrides: Mapping[str, Any]
+    epochs: int | None = None
     weights: str | None = None
     device: str = "cpu"
     seed: int = 0
@@ -76,6 +86,27 @@ def deal(examples: Examples, folds: int, seed: int) -> NDArray[np.int8]:
             "which nothing is left to be learnt from; leave them out, or leave --label-noise out"
         )
     return dealt
+
+
+def longer(how: Folds, examples: Examples) -> tuple[dict[str, Any], int]:
+    """Return what of the predictor's recipe is otherwise for judging labels, and the patience.
+
+    Args:
+        how: as of `estimate`.
+        examples: what is trained on.
+
+    Returns:
+        All of it; and after how many epochs without a better one to stop.
+    """
+    recipe, _ = recipe_of(how.predictor, examples, how.overrides, None)
+    epochs = how.epochs or TIMES * recipe.epochs
+    batch = min(recipe.batch, max(LEAST_BATCH, len(examples) // STEPS))
+    return {
+        **how.overrides,
+        "epochs": epochs,
+        "batch": how.overrides.get("batch") or batch,
+        "steps": recipe.steps and -(-recipe.steps * epochs // recipe.epochs),
+    }, max(2, epochs // TIMES)
 
 
 def estimate(
@@ -111,12 +142,15 @@ def estimate(
             remade(parts.path(number))
         if not parts.missing():
             continue
-        known = Subset(examples, np.flatnonzero((dealt >= 0) & (dealt != fold)))
+        known, judge = parted(
+            Subset(examples, np.flatnonzero((dealt >= 0) & (dealt != fold))), how.seed
+        )
+        overrides, patience = longer(how, known)
         title = f"label noise, fold {fold + 1} of {how.count}"
         predictor, network = trained(
-            how.predictor, known, parts.folder, seed=how.seed, overrides=how.overrides,
+            how.predictor, known, parts.folder, seed=how.seed, overrides=overrides,
             weights=how.weights, device=how.device, progress=told(f"{title}: training"),
-            remade=remade,
+            best=BestEpoch(judge, patience, how.batch, how.device), remade=remade,
         )  # fmt: skip
         if predictor.diverged:
             raise ArithmeticError(f"{how.predictor}, fold {fold + 1}: {predictor.diverged}")
@@ -132,7 +166,7 @@ def estimate(
     joint = confident_joint(every, len(examples.classes))
     found = suspects(every, joint)
     write_frame(out / NOISE_TABLE, _table(every(), found.index, found.suggested))
-    said = _said(joint, examples, how, len(found.index))
+    said = _said(joint, examples, how, len(found.index), right_of(every))
     write_json(out / NOISE, said)
     return said, len(found.index)
 
@@ -202,11 +236,29 @@ def _table(parts: Iterable[Part], index: Positions, suggested: NDArray[np.int64]
     return pl.concat(frames).sort("index")
 
 
-def _said(joint: ConfidentJoint, examples: Examples, how: Folds, many: int) -> dict[str, Any]:
+def trainings(out: Path, folds: int) -> list[dict[str, Any]]:
+    """Return how long the network of each fold was trained, and which epoch of it was kept."""
+    found = []
+    for fold in range(folds):
+        try:
+            said = read_json(out / FOLDER / f"fold-{fold}" / TRAINED) or {}
+        except UsageError:  # damaged, and its probabilities are here: it is needed no more
+            said = {}
+        training = said.get("training") or {}
+        found.append({name: training.get(name) for name in ("epochs", "kept_epoch", "seconds")})
+    return found
+
+
+def _said(
+    joint: ConfidentJoint, examples: Examples, how: Folds, many: int, right: int
+) -> dict[str, Any]:
+    n = int(joint.labelled.sum())
+    share = joint.share()._asdict()
     return {
-        "share": joint.share()._asdict(),
+        "share": share,
+        "out_of_fold_accuracy": {"value": right / n, "right": right, "n": n},
         "suspects": many,
-        "of": int(joint.labelled.sum()),
+        "of": n,
         "predictor": how.predictor,
         "folds": how.count,
         "classes": list(examples.classes),

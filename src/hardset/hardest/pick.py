@@ -54,6 +54,10 @@ class PickedSet:
     positions: NDArray[np.int64]
     manifest: dict[str, Any]
 
+    def __repr__(self) -> str:
+        """Return where it is, and of how many examples."""
+        return f"PickedSet({str(self.folder)!r}, n={len(self.positions)})"
+
     @property
     def notices(self) -> list[str]:
         """What a reader of the set should know, a sentence each."""

@@ -19,6 +19,7 @@ from hardset.hardest.parts import digest, read_json, write_frame, write_json
 from hardset.lowresource.checkpoints import Checkpoint, Damaged
 from hardset.lowresource.difficulty import SCORES
 from hardset.lowresource.dynamics import Dynamics
+from hardset.lowresource.early_stopping import BestEpoch
 from hardset.lowresource.examples import Examples
 from hardset.lowresource.network import Network
 from hardset.lowresource.networks import own, registry
@@ -153,6 +154,7 @@ def trained(
     weights: str | None = None,
     device: str = "cpu",
     epochs: bool = False,
+    best: BestEpoch | None = None,
     network: Network | None = None,
     progress: Callable[[int, int], None] | None = None,
     remade: Callable[[Path], None] | None = None,
@@ -169,6 +171,7 @@ def trained(
         weights: what to start from, as `registry.build` takes it.
         device: torch's name of it.
         epochs: gather the scores that the epochs of training give.
+        best: ends the training when it is of no more use, and the best epoch is kept.
         network: what `build` makes of all this, if it is at hand.
         progress: called with examples done and examples in all.
         remade: called with each file that was damaged, and is made again.
@@ -185,15 +188,16 @@ def trained(
     dynamics = Dynamics(len(examples)) if epochs else None
     diverged = ""
     if any_training:
+        carried = {"dynamics": dynamics, "best": best}
         checkpoint = Checkpoint(
-            folder / CHECKPOINT, MINUTES, {"dynamics": dynamics} if dynamics else {}
+            folder / CHECKPOINT, MINUTES, {key: one for key, one in carried.items() if one}
         )
         at_batch = dynamics.seen if dynamics else None
 
         def go() -> Trained:
             return train(
                 network, examples, recipe, seed=seed, device=device, at_batch=at_batch,
-                progress=progress, resume=checkpoint,
+                enough=best.enough if best else None, progress=progress, resume=checkpoint,
             )  # fmt: skip
 
         try:
@@ -205,6 +209,9 @@ def trained(
                 said = go()
         except Diverged as error:
             diverged = str(error)
+        if best and best.weights:  # what was good before it diverged is so still
+            best.restore(network)
+            diverged = ""
     state = {
         key: value.cpu()
         for key, value in network.module.state_dict().items()
@@ -225,7 +232,7 @@ def trained(
         "family": network.family,
         "recipe": dataclasses.asdict(recipe) if any_training else {"name": "untrained"},
         "facts": network.facts,
-        "training": dataclasses.asdict(said),
+        "training": dataclasses.asdict(said) | ({"kept_epoch": best.epochs} if best else {}),
         "diverged": diverged,
         "digests": {name: digest(folder / name) for name in files},
     }

@@ -101,6 +101,7 @@ def train(
     seed: int,
     device: str = "cpu",
     after_epoch: Callable[[int, Network], None] | None = None,
+    enough: Callable[[int, Network], bool] | None = None,
     at_batch: Callable[[Positions, Tensor, Tensor], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
     resume: Checkpoint | None = None,
@@ -118,6 +119,7 @@ def train(
         seed: of the order, of dropout and of augmentation.
         device: torch's name of it.
         after_epoch: called with the epoch, from 0, and the network, in evaluation mode.
+        enough: asked likewise, after it; True ends the training before its time.
         at_batch: called after every step with positions (batch,), with what the network said before
             the step, in training mode, (batch, classes) or (batch,), and with labels (batch,).
         progress: called with examples done and examples in all, over all epochs.
@@ -157,6 +159,8 @@ def train(
             training.end_epoch()
             if after_epoch:
                 after_epoch(at.epoch - 1, network)
+            if enough and enough(at.epoch - 1, network):
+                break
             if resume:
                 training.save(resume)
     network.module.eval()
