@@ -66,7 +66,15 @@ def test_wilson_holds_the_value_and_mirrors(case):
     [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (9, 2.262), (29, 2.045), (10**9, 1.960)],
 )
 def test_students_quantiles(freedom, quantile):
-    assert student(0.95, freedom) == pytest.approx(quantile, rel=0.0015)
+    assert student(0.95, freedom) == pytest.approx(quantile, abs=0.0005)
+
+
+def test_students_quantiles_are_scipys():
+    scipy_t = pytest.importorskip("scipy.stats").t
+    for level in (0.8, 0.95, 0.999):
+        for freedom in (*range(1, 31), 31, 100, 1000):
+            exact = scipy_t.ppf((1 + level) / 2, freedom)
+            assert student(level, freedom) == pytest.approx(exact, rel=1e-6), (level, freedom)
 
 
 def test_clustered_wilson_by_hand():
