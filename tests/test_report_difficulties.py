@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import struct
 from html import unescape
@@ -15,7 +16,14 @@ from rich.console import Console
 import lowresource_made as made
 from hardset.lowresource.examples import Held, Subset, Unreadable
 from hardset.reports import lowresource_tables
-from hardset.reports.difficulties import Specimen, chosen, render, with_contents, write_difficulties
+from hardset.reports.difficulties import (
+    Specimen,
+    breaking,
+    chosen,
+    render,
+    with_contents,
+    write_difficulties,
+)
 from hardset.reports.specimens import labels, png, telling
 from hardset.reports.spreads import spread
 from report_runs import HOSTILE
@@ -23,7 +31,8 @@ from report_runs import HOSTILE
 
 def words(page: str) -> str:
     """Give what a reader sees, without markup and with single spaces."""
-    body = re.sub(r"<(style|svg).*?</\1>", " ", page.partition("<body>")[2], flags=re.S)
+    body = page.partition("<body>")[2].replace("<wbr>", "")  # where a name may break
+    body = re.sub(r"<(style|svg).*?</\1>", " ", body, flags=re.S)
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())
 
 
@@ -94,11 +103,12 @@ def test_one_predictor_with_one_seed_says_that_nothing_can_be_said(tmp_path):
 def test_label_noise_has_share_interval_joint_and_suspects(out):
     said = words(render(out))
     assert (
-        "An estimated 6.7 % of the labels are wrong (95 % interval 4.7 to 8.7); 40 of 600 examples are suspected."  # noqa: E501
-        in said
+        "The predictor disagrees with an estimated 6.7 % of the labels (95 % interval 4.7 to 8.7, "
+        "which leaves out the network's own errors); 40 of 600 examples are suspected of a wrong "
+        "label." in said
     )
     # the last example, index 599, is of digit 9; probability 0.5 - 0.49, suggested 0.4 + 0.59
-    assert "train/00599.png digit 9 0.01 digit 0 0.99" in said
+    assert "train/00599.png digit 9 digit 0 0.01 0.99" in said
     assert "The surest 30 of 40" in said
     assert "Given against estimated true label" in said
 
@@ -110,7 +120,7 @@ def test_of_each_label_the_hardest_and_the_easiest_are_shown(out, pictures):
     of_three = [one.index for one in found if one.group == "digit 3" and one.end == "easiest"]
     assert of_three == [13, 23]  # 3 is unreadable
     page = render(out, with_contents(found, pictures))
-    assert page.count('<img class="small" src="data:image/png;base64,') == 40
+    assert page.count('<img class="small" src="data:image/png;base64,') == 48  # and the 8 hardest
     assert "wrong label? rather digit 0" in words(page)
 
 
@@ -225,12 +235,14 @@ def test_the_terminal_says_the_same_within_eighty_columns(out):
     assert all(len(line) <= 80 for line in text.split("\n"))
     assert "3 of 600 examples have no score" in text
     assert re.search(r"gradient norm +families +-0\.20 +6\.0 % +2", text)
-    assert "estimated 6.7 % (95 % interval 4.7 to 8.7); 40 of 600" in " ".join(text.split())
+    once = " ".join(text.split())
+    assert "disagrees with an estimated 6.7 % of the labels (95 % interval 4.7 to 8.7, " in once
+    assert "ffn 0, 1 93.1, 94.2 %" in once
 
 
 def test_predictors_have_their_accuracies_and_recipes(out):
     said = words(render(out))  # 2.5 + 3.5 = 6 seconds
-    assert "ffn conv 0, 1 93.1, 94.2 % 6.0 62,006 optimiser adam, lr 0.001, batch 256" in said
+    assert "ffn 93.1, 94.2 % conv 0, 1 6.0 62,006 optimiser adam, lr 0.001, batch 256" in said
     assert "Gradient norms: ffn: attention.bias goes by torch.func" in said
 
 
@@ -253,3 +265,98 @@ def test_why_an_example_has_no_score_is_read_from_the_parts(tmp_path):
     part.parent.mkdir(parents=True)
     pl.DataFrame({"index": [0, 1, 2, 3], "reason": ["cut off", "", "", ""]}).write_parquet(part)
     assert "train/00000.png: unreadable (cut off)" in words(render(out))
+
+
+def test_the_page_begins_with_the_answer_and_the_hardest_few(out, pictures):
+    page = render(out, with_contents(chosen(out, each=2), pictures))
+    first = page[page.index('id="answer"') : page.index('id="examples"')]
+    said = words("<body>" + first)
+    order = ["Hardness belongs to the scorer", "By gradient norm, two predictors", "disagrees with",
+             "ffn 93.1, 94.2 %", "The hardest by gradient norm", "train/00599.png"]  # fmt: skip
+    places = [said.index(one) for one in order]
+    assert places == sorted(places)
+    assert re.findall(r"train/(\d+)", said) == [f"{i:05}" for i in range(599, 591, -1)]
+    sections = re.findall(r'<section id="(\w+)"', page)
+    assert sections == ["answer", "examples", "agreement", "noise", "scored", "spread", "method"]
+
+
+def test_states_that_no_example_is_in_are_not_shown(tmp_path):
+    said = words(render(made.difficulty_folder(tmp_path)))
+    assert "All 600 examples are scored." in said
+    assert "not finite" not in said
+    some = words(render(made.difficulty_folder(tmp_path, states=["no label", *["scored"] * 599])))
+    assert "no label 1/600 0.2 %" in some
+    assert "not finite 0" not in some
+
+
+def test_more_than_ten_pairs_are_folded(tmp_path):
+    out = made.difficulty_folder(tmp_path)
+    assert "<details open><summary>Every pair" in render(out)  # 6 of them
+    pairs = made.stability()["pairs"]
+    (out / "stability.json").write_text(json.dumps(made.stability() | {"pairs": pairs * 2}))
+    assert "<details><summary>Every pair" in render(out)
+
+
+def test_where_scorers_agree_hardness_is_not_said_to_be_the_scorers(tmp_path):
+    out = made.difficulty_folder(tmp_path)
+    rows = [{"score": "gradient_norm", "between": "seeds", "pairs": 1, "spearman": 0.99,
+             "overlap": 0.9}]  # fmt: skip
+    (out / "stability.json").write_text(json.dumps(made.stability() | {"summary": rows}))
+    said = words(render(out))
+    assert "The scorers tried here largely agree on what is hard." in said
+    assert "as much as to the example" not in said
+
+
+def test_a_predictor_near_chance_is_warned_of_on_the_page_and_in_the_table(tmp_path):
+    # ten labels alike: chance is 10 %, and a tenth of the way from there to 100 % is 19 %
+    manifest = made.difficulty_manifest()
+    manifest["predictors"][0]["trainings"]["1"]["accuracies"] = [0.1, 0.18]
+    manifest["predictors"][1]["trainings"] = {"0": {"accuracies": [0.2]}}
+    out = made.difficulty_folder(tmp_path, manifest=manifest)
+    page, warned = (
+        render(out),
+        "seed 1 learned next to nothing (chance: 10.0 %): its ranks say little",
+    )  # noqa: E501
+    assert f"ffn: {warned}." in page[page.index('aria-label="Notices"') : page.index("</aside>")]
+    assert f"ffn 93.1, 18.0 %: {warned}" in words(page)
+    assert "resnet18 20.0 %." in words(page)
+    text = " ".join(printed(lowresource_tables.difficulty(out)).split())
+    assert "93.1, 18.0 % seed 1 learned next to nothing" in text
+
+
+@pytest.mark.parametrize(("right", "weak"), [(534, False), (420, True)])
+def test_how_good_a_judge_of_labels_the_network_is_stands_beside_the_estimate(
+    tmp_path, right, weak
+):
+    # 534/600 = 89 %: 11 % - 6.67 % = 4.33 % are its own errors, no more than 6.67 %; 420/600 = 70 %
+    out = made.difficulty_folder(tmp_path)
+    noise = json.loads((out / "noise.json").read_text())
+    noise |= {
+        "predictor": "ffn",
+        "out_of_fold_accuracy": {"value": right / 600, "n": 600, "right": right},
+    }  # noqa: E501
+    (out / "noise.json").write_text(json.dumps(noise))
+    end = ": the estimate mostly counts its own errors." if weak else "."
+    said = (
+        f"Its answer is the label of {right / 6:.1f} % ({right}/600) of the examples that it was "
+        f"not trained on{end}"
+    )
+    assert said in words(render(out))
+    assert "ffn disagrees with an estimated 6.7 % of the labels" in words(render(out))
+    assert said in " ".join(printed(lowresource_tables.difficulty(out)).split())
+
+
+def test_how_data_were_read_is_a_note_and_no_warning(tmp_path):
+    note = "its labels were found by reading every item once"
+    manifest = made.difficulty_manifest(notices=[note, "1 file was left out"])
+    manifest["data"]["source"]["notes"] = [note]
+    page = render(made.difficulty_folder(tmp_path, manifest=manifest))
+    warnings = page[page.index('aria-label="Notices"') : page.index("</aside>")]
+    assert "1 file was left out" in warnings
+    assert note not in warnings
+    assert '<p class="note">Its labels were found by reading every item once.</p>' in page
+
+
+def test_names_of_files_break_at_their_parts_and_stay_escaped():
+    assert breaking("train/n01/00005.png") == "train/<wbr>n01/<wbr>00005<wbr>.png"
+    assert breaking("<b>/x") == "&lt;b&gt;/<wbr>x"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from hardset.lowresource.difficulty import SCORES
 from hardset.reports import html, rankings
 from hardset.reports.facts import facts, last_part
 from hardset.reports.numbers import magnitude
-from hardset.reports.scorers import failures, fallbacks, notices, predictors
+from hardset.reports.scorers import failures, fallbacks, notes, predictors, warnings
 from hardset.reports.specimens import (
     SCORED,
     Label,
@@ -32,7 +33,7 @@ from hardset.reports.specimens import (
 )
 from hardset.reports.spreads import spread
 from hardset.reports.suspected import named, noise_of
-from hardset.reports.text import clip, cut
+from hardset.reports.text import clip, cut, visible
 from hardset.reports.view import started
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ __all__ = ["Specimen", "chosen", "render", "states", "with_contents", "write_dif
 
 STATES = (SCORED, "unreadable", "no label", "not finite")
 _UNSCORED = 20  # that are named
+_FIRST, _FIRST_TEXTS = 8, 2  # of the hardest that stand first
 _WORDS = (600, 200)  # characters of a text, at either end
 _APART = (
     "predictors",
@@ -100,32 +102,38 @@ def render(out: Path, specimens: Sequence[Specimen] = ()) -> str:
     classes = {label.key: label.name for label in found if label.key is not None}
     counts = states(frame)
     pairs, pairs_left = rankings.lines(stability)
+    scorers = predictors(manifest, largest(found))
     style = "".join(map(html.template_text, ("report.css", "judges.css", "lowresource.css")))
     return html.environment().get_template("difficulties.html").render(
         style=Markup(style),
         title=title(manifest),
         started=started(manifest),
-        states=_stacked(counts),
+        states=[one for one in _stacked(counts) if one[1]],
         total=sum(counts.values()),
         not_scored=not_scored(counts),
         unscored=_unscored(out, frame, counts),
         failed=failures(manifest),
-        notices=notices(manifest),
+        notices=warnings(manifest, scorers),
+        notes=notes(manifest),
         scores=[(name, SCORES.get(name)) for name in scores],
         mode=mode(manifest),
-        predictors=predictors(manifest),
+        predictors=scorers,
         fallbacks=fallbacks(manifest),
         seconds=_seconds(manifest),
+        claim=rankings.claim(stability, scores[0]) if scores else "",
         belongs=rankings.belongs_to_the_scorer(stability, scores[0]) if scores else "",
         share=f"{100 * float(stability.get('share') or 0.1):g} %",
         matrices=rankings.matrices(stability),
         summary=rankings.summary(stability),
         pairs=pairs,
         pairs_left=pairs_left,
+        open_pairs=len(pairs) <= rankings.OPEN_PAIRS,
         spreads=[(name, spread(frame, name, shown)) for name in scores],
         labels=[(cut(label.name), label, _rank(label)) for label in shown],
         labels_all=len(found),
+        hardest=[_shown(one, classes) for one in _hardest(specimens)],
         groups=_groups(specimens, classes),
+        breaking=breaking,
         noise=noise_of(out, noise, classes),
         cut=cut,
         facts=facts(manifest, _APART),
@@ -238,6 +246,27 @@ def mode(manifest: Mapping[str, Any]) -> str:
 
 def _rank(label: Label) -> str:
     return "–" if label.mean_rank is None else f"{label.mean_rank:.2f}"
+
+
+def largest(found: Sequence[Label]) -> float | None:
+    """Give the share of the largest class: what is right of one answer to everything.
+
+    None where labels are real numbers.
+    """
+    many = [label.n for label in found if label.key is not None]
+    return max(many) / sum(many) if many and sum(many) else None
+
+
+def _hardest(specimens: Sequence[Specimen]) -> list[Specimen]:
+    """Give the hardest of all that are shown, which are the hardest of the labels shown."""
+    some = sorted((one for one in specimens if one.end == "hardest"), key=lambda one: -one.rank)
+    return some[: _FIRST if any(one.image_png for one in some) else _FIRST_TEXTS]
+
+
+def breaking(name: str) -> Markup:
+    """Let a name break where a path or a file's name has its parts, and only else anywhere."""
+    parts = re.split(r"(?<=[/_-])|(?=\.\w)", visible(cut(name)))
+    return Markup("<wbr>").join(parts)
 
 
 def _groups(

@@ -20,6 +20,7 @@ from hardset.reports.learned_claims import augmentation_claims, claims
 from hardset.reports.learned_metrics import Row, drawn, failures, names, rows_of, sets_of, trials
 from hardset.reports.measures import EVERYTHING, PLAIN, RANDOM, Measure, number
 from hardset.reports.numbers import hundredths
+from hardset.reports.scorers import Predictor
 from hardset.reports.text import cut, visible
 
 _LEAST_WIDTH = 80
@@ -251,9 +252,9 @@ def difficulty(out: Path, encoding: str = "utf-8") -> Iterator[RenderableType]:
     """
     import polars as pl
 
-    from hardset.reports.difficulties import mode, not_scored, read_json, states
+    from hardset.reports.difficulties import largest, mode, not_scored, read_json, states
     from hardset.reports.scorers import failures as failed_predictors
-    from hardset.reports.scorers import fallbacks
+    from hardset.reports.scorers import fallbacks, predictors
     from hardset.reports.specimens import labels, scores_in, telling
     from hardset.reports.suspected import noise_of
 
@@ -269,16 +270,22 @@ def difficulty(out: Path, encoding: str = "utf-8") -> Iterator[RenderableType]:
             yield _plain(f"  {one}", encoding)
         if hidden:
             yield _plain(f"  and {hidden:,} more, in manifest.json", encoding)
-    yield _plain(said or f"All {total:,} examples are scored.", encoding)
+    everything = "The one example is" if total == 1 else f"All {total:,} examples are"
+    yield _plain(said or f"{everything} scored.", encoding)
     if mode(manifest):
         yield _plain(f"Scored in {mode(manifest)}.", encoding)
     for one in fallbacks(manifest):
         yield _plain(f"- gradient norms: {one}", encoding)
-    if summary := rankings.summary(stability):
-        yield _agreement(summary, stability, encoding)
+    found = labels(frame, scores[0]) if scores else []
     if scores:
         yield _plain(rankings.belongs_to_the_scorer(stability, scores[0]), encoding)
-    found = labels(frame, scores[0]) if scores else []
+    classes = {label.key: label.name for label in found if label.key is not None}
+    if noise := noise_of(out, read_json(out / "noise.json"), classes):
+        yield _plain(f"Wrong labels: {noise.claim} {noise.told}".strip(), encoding)
+    if trained := [one for one in predictors(manifest, largest(found)) if one.accuracy]:
+        yield _trained(trained, encoding)
+    if summary := rankings.summary(stability):
+        yield _agreement(summary, stability, encoding)
     if len(found) > 1:
         shown = telling(found)[:_LABELS]
         table = _table(f"Labels by mean rank of {rankings.spoken(scores[0])}", encoding)
@@ -292,13 +299,21 @@ def difficulty(out: Path, encoding: str = "utf-8") -> Iterator[RenderableType]:
         yield table
         if len(found) > len(shown):
             yield _plain(f"{len(found) - len(shown):,} labels are not shown.", encoding)
-    classes = {label.key: label.name for label in found if label.key is not None}
-    noise = noise_of(out, read_json(out / "noise.json"), classes)
-    if noise:
-        ends = f" (95 % interval {noise.interval})" if noise.interval else ""
-        share = f"estimated {noise.share}{ends}; " if noise.share else ""
-        of = f" of {noise.of}" if noise.of else ""
-        yield _plain(f"Wrong labels: {share}{noise.many:,}{of} examples suspected.", encoding)
+
+
+def _trained(scorers: Sequence[Predictor], encoding: str) -> Table:
+    """Lay out how much predictors had learned when they scored, and warn of those near chance."""
+    table = _table("Right in the last epoch of training", encoding)
+    table.add_column("predictor", overflow="fold")
+    table.add_column("seeds", overflow="fold")
+    table.add_column("right", justify="right")
+    warned = any(one.weak for one in scorers)
+    if warned:
+        table.add_column("warning")
+    for one in scorers:
+        cells = [_long(one.name), one.seeds, one.accuracy, *[one.weak] * warned]
+        table.add_row(*(_plain(cell, encoding) for cell in cells))
+    return table
 
 
 def _agreement(

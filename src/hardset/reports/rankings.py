@@ -11,6 +11,8 @@ from hardset.reports.numbers import hundredths
 
 MOST_PAIRS = 200  # on the page; all are in stability.json
 MOST_SIDES = 12  # rows of a matrix
+OPEN_PAIRS = 10  # that stand unfolded
+_AGREED = 0.8  # of the hardest shared: the scorers agree
 Pair = Mapping[str, Any]
 
 
@@ -160,6 +162,20 @@ def summary(stability: Mapping[str, Any]) -> list[Line]:
 def spoken(score: str) -> str:
     """Write a score, or two, as one speaks of it."""
     return score.replace("_", " ").replace("/", " and ")
+
+
+def claim(stability: Mapping[str, Any], score: str) -> str:
+    """Say in a sentence whose hardness is: the scorer's too, unless scorers agree; or nothing."""
+    found = [
+        row for row in stability.get("summary") or ()
+        if row.get("score") == score and row.get("between") in ("families", "seeds")
+    ]  # fmt: skip
+    shared = [x for row in found if (x := number(row, "overlap")) is not None]
+    if not shared:
+        return ""
+    if min(shared) >= _AGREED:
+        return "The scorers tried here largely agree on what is hard."
+    return "Hardness belongs to the scorer as much as to the example."
 
 
 def belongs_to_the_scorer(stability: Mapping[str, Any], score: str) -> str:

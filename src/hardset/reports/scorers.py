@@ -11,6 +11,7 @@ from hardset.reports.measures import number
 from hardset.reports.text import clip
 
 MOST_FAILED = 20
+NEAR_CHANCE = 0.1  # of the way from chance to all right: less is next to nothing
 _LONG = (300, 100)  # characters of a reason, at either end
 
 
@@ -26,21 +27,27 @@ class Predictor:
     parameters: str
     recipe: str
     facts: str
+    weak: str  # a warning; empty where all of its seeds have learned something
 
 
-def predictors(manifest: Mapping[str, Any]) -> list[Predictor]:
-    """Lay out what the manifest says of its predictors."""
+def predictors(manifest: Mapping[str, Any], chance: float | None = None) -> list[Predictor]:
+    """Lay out what the manifest says of its predictors.
+
+    Args:
+        manifest: the folder's.
+        chance: the share of the largest class, to see who has learned next to nothing.
+    """
     made = []
     for one in manifest.get("predictors") or ():
         if not isinstance(one, Mapping):
-            made.append(Predictor(str(one), *[""] * 7))
+            made.append(Predictor(str(one), *[""] * 8))
             continue
         facts = dict(one.get("facts") or {})
         parameters = number(facts, "parameters")
         facts.pop("parameters", None)
-        trainings = list((one.get("trainings") or {}).values())
-        last = [each["accuracies"][-1] for each in trainings if each.get("accuracies")]
-        seconds = [x for each in trainings if (x := number(each, "seconds")) is not None]
+        trainings: Mapping[str, Any] = one.get("trainings") or {}
+        last = [x for each in trainings.values() if (x := _last(each)) is not None]
+        seconds = [x for each in trainings.values() if (x := number(each, "seconds")) is not None]
         made.append(
             Predictor(
                 name=str(one.get("name", "")),
@@ -51,14 +58,48 @@ def predictors(manifest: Mapping[str, Any]) -> list[Predictor]:
                 parameters=f"{parameters:,.0f}" if parameters is not None else "",
                 recipe=recipe(one.get("recipe") or {}),
                 facts=told(facts) if facts else "",
+                weak=_weak(trainings, chance),
             )
         )
     return made
 
 
+def _last(training: Mapping[str, Any]) -> float | None:
+    """Give the accuracy of the last epoch of a training; None where there is none."""
+    found = [one for one in training.get("accuracies") or () if isinstance(one, (int, float))]
+    return found[-1] if found and found[-1] == found[-1] else None
+
+
 def _accuracies(last: Sequence[float]) -> str:
-    known = [f"{100 * one:.1f}" for one in last if isinstance(one, float) and one == one]
-    return f"{', '.join(known)} %" if known else ""
+    return f"{', '.join(f'{100 * one:.1f}' for one in last)} %" if last else ""
+
+
+def _weak(trainings: Mapping[str, Any], chance: float | None) -> str:
+    """Warn of seeds whose accuracy is hardly above what one answer to everything gets."""
+    if chance is None or chance >= 1:
+        return ""
+    least = chance + NEAR_CHANCE * (1 - chance)
+    seeds = [seed for seed, one in trainings.items() if (x := _last(one)) is not None and x < least]
+    if not seeds:
+        return ""
+    of = "" if len(seeds) == len(trainings) else f"seed {', '.join(seeds)} "
+    return f"{of}learned next to nothing (chance: {100 * chance:.1f} %): its ranks say little"
+
+
+def warnings(manifest: Mapping[str, Any], scorers: Sequence[Predictor]) -> list[str]:
+    """Give what a reader must know before any figure, each once."""
+    said = [one for one in notices(manifest) if one not in notes(manifest)]
+    for one in scorers:
+        if one.weak and not any(each.startswith(f"{one.name}, seed") for each in said):
+            said.append(f"{one.name}: {one.weak}.")
+    return said
+
+
+def notes(manifest: Mapping[str, Any]) -> list[str]:
+    """Give what the data's reader noted: how they were read, which is no warning."""
+    data = manifest.get("data")
+    source = data.get("source") if isinstance(data, Mapping) else None
+    return [str(one) for one in source.get("notes") or ()] if isinstance(source, Mapping) else []
 
 
 _USUAL = {"momentum": 0, "weight_decay": 0, "schedule": "constant", "augment": "none", "gamma": 1}

@@ -13,6 +13,7 @@ from hardset.reports.text import cut
 
 MOST_SUSPECTS = 30
 MOST_CONFUSED = 20  # pairs of labels
+OWN = 0.05  # of labels: a network with more errors of its own is no judge of few wrong labels
 MOST_SIDES = 12  # rows of the joint that stands whole
 
 
@@ -42,6 +43,9 @@ class Noise:
         confused: given, estimated true, examples: the pairs of labels with the most.
         confused_left: how many more pairs there are.
         how: by which network; empty where that is not said.
+        predictor: the network's name; empty where that is not said.
+        right: how often it gave the labels of examples that it was not trained on.
+        weak: that it is wrong so often that the estimate mostly counts errors of its own.
     """
 
     share: str
@@ -54,6 +58,34 @@ class Noise:
     confused: Sequence[tuple[str, str, str]]
     confused_left: int
     how: str
+    predictor: str
+    right: str
+    weak: bool
+
+    @property
+    def claim(self) -> str:
+        """Say in a sentence what was found, and no more than that."""
+        said = ""
+        if self.share:
+            ends = (
+                f" (95 % interval {self.interval}, which leaves out the network's own errors)"
+                if self.interval
+                else " (no interval)"
+            )
+            who = self.predictor or "the predictor"
+            said = f"{who} disagrees with an estimated {self.share} of the labels{ends}; "
+        of = f" of {self.of}" if self.of else ""
+        example = "example is" if self.many == 1 and not self.of else "examples are"
+        said += f"{self.many:,}{of} {example} suspected of a wrong label."
+        return said[0].upper() + said[1:] if said.startswith("the ") else said
+
+    @property
+    def told(self) -> str:
+        """Say how good a judge the network is; empty where that was not measured."""
+        if not self.right:
+            return ""
+        said = f"Its answer is the label of {self.right} of the examples that it was not trained on"
+        return said + (": the estimate mostly counts its own errors." if self.weak else ".")
 
 
 def noise_of(out: Path, said: Mapping[str, Any], classes: Mapping[int, str]) -> Noise | None:
@@ -106,7 +138,28 @@ def noise_of(out: Path, said: Mapping[str, Any], classes: Mapping[int, str]) -> 
         confused=[(given, true, _count(n)) for given, true, n in pairs[:MOST_CONFUSED]],
         confused_left=max(0, len(pairs) - MOST_CONFUSED),
         how=_how(said, names),
+        predictor=cut(str(said.get("predictor") or "")),
+        right=_right(said),
+        weak=_is_weak(said),
     )
+
+
+def _right(said: Mapping[str, Any]) -> str:
+    found = said.get("out_of_fold_accuracy")
+    value = number(found, "value") if isinstance(found, Mapping) else None
+    if value is None or not isinstance(found, Mapping):
+        return ""
+    right, n = number(found, "right"), number(found, "n")
+    of = "" if right is None or n is None else f" ({right:,.0f}/{n:,.0f})"
+    return f"{100 * value:.1f} %{of}"
+
+
+def _is_weak(said: Mapping[str, Any]) -> bool:
+    """Tell whether errors that are not estimated to be the labels' are more than those that are."""
+    found = said.get("out_of_fold_accuracy")
+    right = number(found, "value") if isinstance(found, Mapping) else None
+    wrong = number(_estimate(said), "value")
+    return right is not None and wrong is not None and 1 - right - wrong > max(wrong, OWN)
 
 
 def _how(said: Mapping[str, Any], names: Sequence[str]) -> str:
