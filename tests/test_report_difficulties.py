@@ -316,7 +316,7 @@ def test_a_predictor_near_chance_is_warned_of_on_the_page_and_in_the_table(tmp_p
     page, warned = (
         render(out),
         "seed 1 learned next to nothing (chance: 10.0 %): its ranks say little",
-    )  # noqa: E501
+    )
     assert f"ffn: {warned}." in page[page.index('aria-label="Notices"') : page.index("</aside>")]
     assert f"ffn 93.1, 18.0 %: {warned}" in words(page)
     assert "resnet18 20.0 %." in words(page)
@@ -334,7 +334,7 @@ def test_how_good_a_judge_of_labels_the_network_is_stands_beside_the_estimate(
     noise |= {
         "predictor": "ffn",
         "out_of_fold_accuracy": {"value": right / 600, "n": 600, "right": right},
-    }  # noqa: E501
+    }
     (out / "noise.json").write_text(json.dumps(noise))
     end = ": the estimate mostly counts its own errors." if weak else "."
     said = (

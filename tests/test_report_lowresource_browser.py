@@ -130,3 +130,43 @@ def test_tables_have_heads_figures_have_names_and_links_lead_somewhere(page):
 def test_pictures_are_really_seen(page):
     widths = page.eval_on_selector_all("img", "all => all.map(one => one.naturalWidth)")
     assert all(width == 8 for width in widths)
+
+
+def test_on_a_narrow_screen_what_matters_is_seen_first_and_what_is_cut_off_shows(page):
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
+    heads = "#gaps th, #noise .metrics:last-of-type th, .predictors th"
+    ends = page.eval_on_selector_all(
+        heads, "all => all.map(one => [one.innerText.trim(), one.getBoundingClientRect().right])"
+    )
+    wanted = ("shown", "suggested label", "right in training, last epoch")
+    found = [(name, right) for name, right in ends if name in wanted]
+    assert found
+    assert [one for one in found if one[1] > 390] == []
+    hints = page.eval_on_selector_all(
+        ".scroll",
+        """all => all.filter(one => one.scrollWidth > one.clientWidth)
+        .map(one => getComputedStyle(one).backgroundAttachment)""",
+    )
+    assert hints
+    assert all("scroll" in one and "local" in one for one in hints)
+
+
+def test_names_of_files_are_not_broken_before_their_last_letter(page):
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
+    lines = page.eval_on_selector_all(
+        ".specimen span b:has(wbr)",
+        """all => all.map(one => {
+          const range = document.createRange(), found = {};
+          const walk = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
+          for (let node; node = walk.nextNode();)
+            for (let i = 0; i < node.length; i++) {
+              range.setStart(node, i); range.setEnd(node, i + 1);
+              const y = Math.round(range.getBoundingClientRect().top);
+              found[y] = (found[y] || "") + node.data[i];
+            }
+          return Object.values(found);
+        })""",
+    )
+    assert all(len(line.strip()) > 2 for one in lines for line in one)
