@@ -47,3 +47,16 @@ class Data:
             "--image": self.image,
             "--split": self.split,
         }
+
+
+@dataclass(frozen=True)
+class InHand(Data):
+    """Examples that a program has already; there is no place that they could be opened from."""
+
+    place: str = "in memory"
+    examples: Examples | None = None
+
+    def open(self) -> Examples:
+        """Return them."""
+        assert self.examples is not None
+        return self.examples
