@@ -360,3 +360,11 @@ def test_how_data_were_read_is_a_note_and_no_warning(tmp_path):
 def test_names_of_files_break_at_their_parts_and_stay_escaped():
     assert breaking("train/n01/00005.png") == "train/<wbr>n01/<wbr>00005<wbr>.png"
     assert breaking("<b>/x") == "&lt;b&gt;/<wbr>x"
+
+
+def test_one_is_no_plural(tmp_path):
+    out = made.difficulty_folder(tmp_path, n=26, classes=13, states=["scored"] * 26)
+    frame = pl.read_parquet(out / "noise.parquet").with_columns(suspect=pl.col("index") == 5)
+    frame.write_parquet(out / "noise.parquet")
+    assert "1 of 26 examples is suspected of a wrong label." in words(render(out))
+    assert "1 label is not shown." in printed(lowresource_tables.difficulty(out))

@@ -193,7 +193,8 @@ def _said(
     """Say one gap; what random gave only with the first set of a k."""
     learner, k = str(gap.get("learner")), gap.get("k")
     of, to = (_of(results, learner, k, kind) for kind in (gap.get("set"), RANDOM))
-    return sentence(gap, of, to if first else {}, measure) + _worth(metrics, learner, gap)
+    said = sentence(gap, of, to if first else {}, measure) + _worth(metrics, learner, gap)
+    return said.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def scored_by(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:

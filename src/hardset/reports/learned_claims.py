@@ -33,7 +33,7 @@ def claims(metrics: Mapping[str, Any]) -> list[Claim]:
         return [Claim("", ["No gap could be measured: no pair of trainings came to an end"])]
     first = kinds[0] if kinds else HARD
     measure = Measure(str(metrics.get("measure") or "accuracy"))
-    said = []
+    by_k: dict[int, list[str]] = {}
     for k in _ends(gaps):
         here = [row for row in gaps if row.get("k") == k]
         alike: dict[str, list[str]] = {}
@@ -41,8 +41,8 @@ def claims(metrics: Mapping[str, Any]) -> list[Claim]:
             if some := [row for row in here if row.get("set", first) == kind]:
                 alike.setdefault(teaches(some, measure), []).append(kind)
         parts = [f"{_sets(some)} {text}" for text, some in alike.items()]
-        said.append(Claim(f"At k = {k:,}, on this test set", parts))
-    return said
+        by_k[k] = parts
+    return [Claim(f"At {ks}, on this test set", parts) for ks, parts in _merged(by_k)]
 
 
 def augmentation_claims(metrics: Mapping[str, Any]) -> list[Claim]:
@@ -52,20 +52,20 @@ def augmentation_claims(metrics: Mapping[str, Any]) -> list[Claim]:
     said = []
     for mixed in (one for one in names(metrics, "augments") if one != PLAIN):
         some = [row for row in rows if row.get("augment") == mixed]
+        by_k: dict[int, list[str]] = {}
         for k in _ends(some):
             alike: dict[str, list[str]] = {}
             for kind in sets_of(metrics):
                 if of := [row for row in some if row.get("k") == k and row.get("set") == kind]:
                     alike.setdefault(_changes(of), []).append(kind)
-            parts = [f"learning from {_listed(kinds)} {text}" for text, kinds in alike.items()]
-            if parts:
-                said.append(Claim(f"With {mixed}, at k = {k:,}", parts))
+            by_k[k] = [f"learning from {_listed(kinds)} {text}" for text, kinds in alike.items()]
+        said += [Claim(f"With {mixed}, at {ks}", parts) for ks, parts in _merged(by_k) if parts]
     return said
 
 
 def teaches(gaps: Sequence[Row], measure: Measure) -> str:
     """Say for how many learners a set teaches less, or more, by the gaps of one k."""
-    of, learners = len(gaps), _learners(len(gaps))
+    of = len(gaps)
     less, more, none, open_ = _counted(gaps)
     if open_ == of:
         values = [number(row, "gap") or 0.0 for row in gaps]
@@ -79,11 +79,13 @@ def teaches(gaps: Sequence[Row], measure: Measure) -> str:
         return f"{came}; {without_interval(gaps)}"
     if none == of:
         return f"are not shown to differ from random examples for {_any(of)}"
-    parts = [f"{way} for {n}" for way, n in (("less", less), ("more", more)) if n]
+    found = (("less", less), ("more", more))
+    parts = [f"{way} for {'the one learner' if of == 1 else n}" for way, n in found if n]
     if not parts:
         return f"are not shown to differ from random examples for {none} of {of} learners (for {open_} there is no interval)"  # noqa: E501
     rest = _rest(none, open_)
-    return f"teach {' and '.join(parts)} of {of} {learners} than random examples do{rest}"
+    whom = "" if of == 1 else f" of {of} learners"
+    return f"teach {' and '.join(parts)}{whom} than random examples do{rest}"
 
 
 def _rest(none: int, open_: int) -> str:
@@ -102,12 +104,14 @@ def _changes(rows: Sequence[Row]) -> str:
         return f"comes out {ways} learning without it {_with(of)}; {without_interval(rows)}"
     if none == of:
         return f"is not shown to change for {_any(of)}"
-    parts = [f"better for {higher}"] * bool(higher) + [f"worse for {lower}"] * bool(lower)
+    found = (("better", higher), ("worse", lower))
+    parts = [f"{way} for {'the one learner' if of == 1 else n}" for way, n in found if n]
     if not parts:
         return (
-            f"is not shown to change for {none} of {of} learners (for {open_} there is no interval)"
+            f"is not shown to change for {none} of {of} learners (for {open_} there is no interval)"  # noqa: E501
         )
-    return f"goes {' and '.join(parts)} of {of} {_learners(of)}{_rest(none, open_)}"
+    whom = "" if of == 1 else f" of {of} learners"
+    return f"goes {' and '.join(parts)}{whom}{_rest(none, open_)}"
 
 
 def without_interval(rows: Iterable[Row]) -> str:
@@ -137,6 +141,14 @@ def _ways(values: Sequence[float]) -> str:
     return ", ".join(f"{way} (for {n})" for way, n in found if n)
 
 
+def _merged(by_k: Mapping[int, Sequence[str]]) -> list[tuple[str, Sequence[str]]]:
+    """Say once what holds alike of several k."""
+    alike: dict[tuple[str, ...], list[int]] = {}
+    for k, parts in by_k.items():
+        alike.setdefault(tuple(parts), []).append(k)
+    return [(" and ".join(f"k = {k:,}" for k in ks), parts) for parts, ks in alike.items()]
+
+
 def _ends(rows: Sequence[Row]) -> list[int]:
     ks = sorted({int(number(row, "k") or 0) for row in rows})
     return list(dict.fromkeys([*ks[:1], *ks[-1:]]))
@@ -148,10 +160,6 @@ def _any(of: int) -> str:
 
 def _with(of: int) -> str:
     return "with the one learner" if of == 1 else f"with {of} learners"
-
-
-def _learners(n: int) -> str:
-    return "learner" if n == 1 else "learners"
 
 
 def _sets(kinds: Sequence[str]) -> str:

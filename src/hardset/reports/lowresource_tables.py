@@ -297,8 +297,9 @@ def difficulty(out: Path, encoding: str = "utf-8") -> Iterator[RenderableType]:
             cells = (_long(label.name), rank, f"{label.scored:,}/{label.n:,}")
             table.add_row(*(_plain(cell, encoding) for cell in cells))
         yield table
-        if len(found) > len(shown):
-            yield _plain(f"{len(found) - len(shown):,} labels are not shown.", encoding)
+        if left := len(found) - len(shown):
+            said = "1 label is" if left == 1 else f"{left:,} labels are"
+            yield _plain(f"{said} not shown.", encoding)
 
 
 def _trained(scorers: Sequence[Predictor], encoding: str) -> Table:

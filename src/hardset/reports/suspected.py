@@ -75,8 +75,8 @@ class Noise:
             who = self.predictor or "the predictor"
             said = f"{who} disagrees with an estimated {self.share} of the labels{ends}; "
         of = f" of {self.of}" if self.of else ""
-        example = "example is" if self.many == 1 and not self.of else "examples are"
-        said += f"{self.many:,}{of} {example} suspected of a wrong label."
+        example = "example" if (self.of or str(self.many)) == "1" else "examples"
+        said += f"{self.many:,}{of} {example} {'is' if self.many == 1 else 'are'} suspected of a wrong label."  # noqa: E501
         return said[0].upper() + said[1:] if said.startswith("the ") else said
 
     @property
