@@ -87,7 +87,8 @@ def main() -> None:
         sys.exit(0)
     except OSError as error:  # a full disk, a folder taken away
         where = f" {error.filename}" if error.filename else ""
-        tell(f"hardset: {error.strerror or error}{where}; {KEPT}")
+        kept = KEPT if sys.argv[1:2] in (["run"], ["score"]) else "mend this and run it again"
+        tell(f"hardset: {error.strerror or error}{where}; {kept}")
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # standard output may be what is full
         sys.exit(USAGE)
     sys.exit(status if isinstance(status, int) else 0)

@@ -204,7 +204,7 @@ def _ask(
 
 
 def _read(path: Path) -> Part:
-    frame = pl.read_parquet(path)
+    frame = pl.read_parquet(path, glob=False)
     return Part(
         frame["index"].to_numpy(), frame["label"].to_numpy(), frame["probabilities"].to_numpy()
     )

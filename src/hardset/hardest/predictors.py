@@ -269,7 +269,7 @@ def epoch_scores(predictor: Predictor, names: tuple[str, ...]) -> dict[str, NDAr
     wanted = [name for name in names if SCORES[name].needs == "epochs"]
     if not wanted:
         return {}
-    frame = pl.read_parquet(predictor.folder / EPOCHS, columns=wanted)
+    frame = pl.read_parquet(predictor.folder / EPOCHS, columns=wanted, glob=False)
     return {name: frame[name].to_numpy().astype(np.float64) for name in wanted}
 
 
