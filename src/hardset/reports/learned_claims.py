@@ -108,7 +108,7 @@ def _changes(rows: Sequence[Row]) -> str:
     parts = [f"{way} for {'the one learner' if of == 1 else n}" for way, n in found if n]
     if not parts:
         return (
-            f"is not shown to change for {none} of {of} learners (for {open_} there is no interval)"  # noqa: E501
+            f"is not shown to change for {none} of {of} learners (for {open_} there is no interval)"
         )
     whom = "" if of == 1 else f" of {of} learners"
     return f"goes {' and '.join(parts)}{whom}{_rest(none, open_)}"
