@@ -14,6 +14,7 @@ from hardset.reports.text import cut
 MOST_SUSPECTS = 30
 MOST_CONFUSED = 20  # pairs of labels
 OWN = 0.05  # of labels: a network with more errors of its own is no judge of few wrong labels
+LOW = 0.8  # of a weaker network's errors, most pass for wrong labels
 MOST_SIDES = 12  # rows of the joint that stands whole
 
 
@@ -45,7 +46,7 @@ class Noise:
         how: by which network; empty where that is not said.
         predictor: the network's name; empty where that is not said.
         right: how often it gave the labels of examples that it was not trained on.
-        weak: that it is wrong so often that the estimate mostly counts errors of its own.
+        weak: that it is wrong so often that the estimate may mostly count errors of its own.
     """
 
     share: str
@@ -85,7 +86,7 @@ class Noise:
         if not self.right:
             return ""
         said = f"Its answer is the label of {self.right} of the examples that it was not trained on"
-        return said + (": the estimate mostly counts its own errors." if self.weak else ".")
+        return said + (": the estimate may mostly count its own errors." if self.weak else ".")
 
 
 def noise_of(out: Path, said: Mapping[str, Any], classes: Mapping[int, str]) -> Noise | None:
@@ -155,11 +156,13 @@ def _right(said: Mapping[str, Any]) -> str:
 
 
 def _is_weak(said: Mapping[str, Any]) -> bool:
-    """Tell whether errors that are not estimated to be the labels' are more than those that are."""
+    """Tell whether the network is wrong often, or more often than labels are estimated to be."""
     found = said.get("out_of_fold_accuracy")
     right = number(found, "value") if isinstance(found, Mapping) else None
     wrong = number(_estimate(said), "value")
-    return right is not None and wrong is not None and 1 - right - wrong > max(wrong, OWN)
+    if right is None or wrong is None:
+        return False
+    return right < LOW or 1 - right - wrong > max(wrong, OWN)
 
 
 def _how(said: Mapping[str, Any], names: Sequence[str]) -> str:
