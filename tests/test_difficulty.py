@@ -242,6 +242,26 @@ def test_what_makes_no_sense_is_said_before_anything_is_trained(made):
         command("hand:tiny", out=made / "out", score=["lost"])
 
 
+def test_what_would_be_of_no_effect_is_refused(made):
+    for wanted, said in (
+        ({"folds": 4}, "--folds goes with --label-noise"),
+        ({"noise_epochs": 4}, "--noise-epochs goes with --label-noise"),
+        ({"at_epoch": 0, "lr": 0.1}, "--at-epoch 0 trains nothing: leave --lr out"),
+        ({"noise_epochs": 0}, "--noise-epochs takes a whole number of 1 or more"),
+        ({"label_noise": True, "folds": 1}, "--folds takes a whole number from 2 to 100"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            command("hand:tiny", out=made / "out", **wanted)
+    assert not (made / "out").exists()
+
+
+def test_what_is_returned_is_told_in_a_line(made):
+    done = difficulty(Data("hand:tiny"), made / "out", Settings(("mlp",), 1, ("loss",), at_epoch=0))
+    assert repr(done) == f"Difficulty('{made / 'out'}', n={len(done.examples)})"
+    shares = np.bincount(done.examples.labels) / len(done.examples)
+    assert done.manifest["data"]["chance"] == shares.max()
+
+
 def test_scores_do_not_depend_on_how_the_set_is_cut_into_parts(made, monkeypatch):
     frames = []
     for number, pieces in enumerate((32, 3, 1)):

@@ -39,7 +39,8 @@ def data(tmp_path, monkeypatch):
 def small(**more):
     settings = {"train": "train.csv", "test": "test.csv", "k": [4], "jobs": 1, "seeds": 2,
                 "learner": ["bag-of-words"], "epochs": 2}  # fmt: skip
-    return learn(**{**settings, **more})
+    picked = more.pop("picked", None)
+    return learn(picked, **{**settings, **more})
 
 
 def test_a_run_says_its_gap_and_where_the_rest_is(data, capsys):
@@ -98,6 +99,11 @@ def test_usage_errors_say_what_to_do(data):
         ({"scores": scores, "seeds": 0}, "--seeds takes a whole number"),
         ({"scores": scores, "drop_suspects": True}, "--label-noise"),
         ({"scores": scores, "epochs": 0}, "epochs = 0"),
+        ({"scores": scores, "size": 32}, "--size is of pictures"),
+        ({"picked": Path("p"), "choose": ["hardest", "easiest"]}, "--choose goes with --scores"),
+        ({"picked": Path("p"), "score": ["loss"]}, "--score goes with --scores"),
+        ({"picked": Path("p"), "duplicates": "mean"}, "--duplicates goes with --scores"),
+        ({"picked": Path("p"), "drop_suspects": True}, "--drop-suspects goes with --scores"),
     ):
         with pytest.raises(UsageError, match=said):
             small(**given)

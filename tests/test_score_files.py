@@ -111,8 +111,16 @@ def test_a_mean_is_over_what_is_finite(write):
 def test_missing_ones_alone_are_an_error_too(write):
     with pytest.raises(UsageError, match=r"1 index is missing \(1\).*--duplicates first leaves"):
         read_scores(write("0 1\n2 3\n"))
-    with pytest.raises(UsageError, match=r"97 indices are missing \(3, 4, 5, 6, 7, \.\.\.\)"):
+    with pytest.raises(UsageError, match=r"2 indices are missing \(3, 4\)"):
+        read_scores(write("0 1\n1 2\n2 3\n"), n=5)
+
+
+def test_few_scores_for_many_examples_are_of_another_set(write):
+    said = r"has 3 scores for 100 examples: is it another set's file\?"
+    with pytest.raises(UsageError, match=said):
         read_scores(write("0 1\n1 2\n2 3\n"), n=100)
+    with pytest.raises(UsageError, match=r"has 1 score \(and 1 line that repeats"):
+        read_scores(write("0 1\n0 2\n"), n=100)
 
 
 def test_an_index_of_another_world_takes_no_memory(write):

@@ -39,7 +39,8 @@ def difficulty(
     score: Annotated[list[str] | None, Parameter(group=_SCORES, negative="")] = None,
     mode: Annotated[Literal["eval", "paper"], Parameter(group=_SCORES)] = "eval",
     label_noise: Annotated[bool, Parameter(group=_SCORES, negative="")] = False,
-    folds: Annotated[int, Parameter(group=_SCORES)] = 3,
+    folds: Annotated[int | None, Parameter(group=_SCORES)] = None,
+    noise_epochs: Annotated[int | None, Parameter(group=_SCORES)] = None,
     label: Annotated[str | None, Parameter(group=_DATA)] = None,
     text: Annotated[list[str] | None, Parameter(group=_DATA, negative="")] = None,
     image: Annotated[str | None, Parameter(group=_DATA)] = None,
@@ -100,10 +101,16 @@ def difficulty(
         `eval`: as the predictor is when used. `paper`: as Hard-Bench's authors score, in training
         mode, one example at a time.
     label_noise
-        Also estimate which labels are wrong, by what the first predictor says of examples that it
-        was not trained on (confident learning).
+        Also estimate which labels are wrong, by what the first predictor's network says of examples
+        that it was not trained on (confident learning). It is trained anew for that, for longer
+        than predictors are, to its end whatever --at-epoch says: with three folds that can cost
+        sixteen times one predictor's training.
     folds
-        Train it so many times for that, each time without another part of the data.
+        Train it so many times for that, each time without another part of the data; 3, if not
+        given.
+    noise_epochs
+        Epochs of these trainings at most: they end when a tenth of the examples, held out, is told
+        no better. Eight times the predictor's, if not given.
     label
         The column of the labels.
     text
@@ -135,12 +142,14 @@ def difficulty(
     from hardset.hardest.difficulty_settings import Settings
 
     whole = {"--seeds": seeds, "--epochs": epochs, "--batch": batch, "--steps": steps}
-    whole |= {"--score-batch": score_batch, "--threads": threads}
+    whole |= {"--score-batch": score_batch, "--threads": threads, "--noise-epochs": noise_epochs}
     for flag, given in whole.items():
         if given is not None and given < 1:
             raise UsageError(f"{flag} takes a whole number of 1 or more, not {given}")
-    if not 2 <= folds <= 100:
+    if folds is not None and not 2 <= folds <= 100:
         raise UsageError(f"--folds takes a whole number from 2 to 100, not {folds}")
+    _see_used(label_noise, {"--folds": folds, "--noise-epochs": noise_epochs}, at_epoch,
+              {"--epochs": epochs, "--lr": lr, "--steps": steps})  # fmt: skip
     if mode == "paper" and score_batch is not None:
         raise UsageError("--mode paper scores one example at a time: leave --score-batch out")
     again = next((one for one in predictor or [] if (predictor or []).count(one) > 1), None)
@@ -158,7 +167,8 @@ def difficulty(
         device=device,
         mode=mode,
         label_noise=label_noise,
-        folds=folds,
+        folds=folds or 3,
+        noise_epochs=noise_epochs,
     )
     place = Data(data, layout, label, tuple(text or ()), image, split)
     try:
@@ -182,6 +192,23 @@ def difficulty(
         return INTERRUPTED
     _report(done)
     return FAILED_ROWS if done.failed else 0
+
+
+def _see_used(
+    label_noise: bool,
+    of_noise: dict[str, int | None],
+    at_epoch: int | None,
+    of_training: dict[str, float | None],
+) -> None:
+    """Refuse what would be of no effect."""
+    if label_noise:
+        return
+    for flag, count in of_noise.items():
+        if count is not None:
+            raise UsageError(f"{flag} goes with --label-noise: add it, or leave {flag} out")
+    for flag, given in of_training.items():
+        if at_epoch == 0 and given is not None:
+            raise UsageError(f"--at-epoch 0 trains nothing: leave {flag} out")
 
 
 def _scores(given: list[str] | None) -> tuple[str, ...]:

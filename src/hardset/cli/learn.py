@@ -140,7 +140,7 @@ def learn(
     """
     need_extra("torch", "torch")
     from hardset.hardest.learn import learn as walk
-    from hardset.hardest.learn_sets import read_picked
+    from hardset.hardest.learn_sets import read_picked, see_nothing_chosen
     from hardset.hardest.pick_inputs import gather
     from hardset.reports import lowresource_tables
     from hardset.reports.folder import REPORT
@@ -149,8 +149,13 @@ def learn(
 
     if (picked is None) == (scores is None):
         raise UsageError("give what to learn from: --scores, or a folder that `hardset pick` left")
+    if picked is not None:
+        choosing = {"--score": score, "--duplicates": duplicates, "--choose": choose}
+        see_nothing_chosen(picked, {**choosing, "--drop-suspects": drop_suspects})
     opened = partial(open_examples, layout=layout, label=label, text=tuple(text or ()), image=image)
     training = opened(train)
+    if size is not None and training.kind == "text":
+        raise UsageError("--size is of pictures; these are texts: leave it out")
     testing = None if test is None else opened(test, split="test", classes=training.classes)
     settings: dict[str, Any] = {
         "learners": learner or [_LEARNER[training.kind]],

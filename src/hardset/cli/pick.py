@@ -22,7 +22,7 @@ def pick(
     score: Annotated[str | None, Parameter(group=_FROM)] = None,
     duplicates: Annotated[Literal["mean", "first", "last"] | None, Parameter(group=_FROM)] = None,
     data: Annotated[str | None, Parameter(group=_FROM)] = None,
-    split: Annotated[str, Parameter(group=_FROM)] = "train",
+    split: Annotated[str | None, Parameter(group=_FROM)] = None,
     layout: Annotated[str | None, Parameter(group=_FROM)] = None,
     label: Annotated[str | None, Parameter(group=_FROM)] = None,
     text: Annotated[list[str] | None, Parameter(group=_FROM, negative="")] = None,
@@ -70,7 +70,7 @@ def pick(
     data
         The data set that was scored: a file, a folder, a name or `module:function`.
     split
-        Which part of it.
+        Which part of it; train, if not given.
     layout
         Of the data, where it is not clear.
     label
@@ -104,14 +104,19 @@ def pick(
     from hardset.sources.examples.opening import open_examples
 
     if data is None:
-        for flag, given in (("--layout", layout), ("--label", label), ("--text", text),
-                            ("--image", image)):  # fmt: skip
+        for flag, given in (("--split", split), ("--layout", layout), ("--label", label),
+                            ("--text", text), ("--image", image)):  # fmt: skip
             if given:
                 raise UsageError(f"{flag} goes with --data")
     if not 0 <= seed < 2**63:
         raise UsageError(f"--seed takes a whole number of 0 or more, below 2^63, not {seed}")
     examples = data and open_examples(
-        data, layout=layout, label=label, text=tuple(text or ()), image=image, split=split
+        data,
+        layout=layout,
+        label=label,
+        text=tuple(text or ()),
+        image=image,
+        split=split or "train",
     )
     done = pick_set(
         scores, out=out, k=k, data=examples or None, labels=labels, score=score, choose=choose,

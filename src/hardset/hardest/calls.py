@@ -119,12 +119,15 @@ def learn(
         UsageError: data, scores or settings are not usable as given.
     """
     from hardset.hardest.learn import learn as walk
-    from hardset.hardest.learn_sets import read_picked
+    from hardset.hardest.learn_sets import read_picked, see_nothing_chosen
     from hardset.hardest.pick_inputs import gather
     from hardset.sources.examples.opening import open_examples
 
     if (picked is None) == (scores is None):
         raise UsageError("give what to learn from: --scores, or a folder that `hardset pick` left")
+    if picked is not None:
+        see_nothing_chosen(Path(picked), {"score": score, "duplicates": duplicates,
+                                          "choose": more.get("choose")})  # fmt: skip
     opened = partial(open_examples, layout=layout, label=label, text=tuple(text), image=image)
     training = opened(str(train)) if isinstance(train, str | Path) else named(train)
     if isinstance(test, str | Path):

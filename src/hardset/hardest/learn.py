@@ -87,6 +87,10 @@ class Learned:
     metrics: dict[str, Any]
     manifest: dict[str, Any]
 
+    def __repr__(self) -> str:
+        """Return where it is, and on how many test examples."""
+        return f"Learned({str(self.folder)!r}, n_test={self.metrics['n_test']})"
+
     @property
     def notices(self) -> list[str]:
         """What the reader must know."""

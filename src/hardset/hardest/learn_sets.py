@@ -113,6 +113,21 @@ class Given:
         return np.sort(self.positions)
 
 
+def see_nothing_chosen(picked: Path, given: Mapping[str, Any]) -> None:
+    """Refuse what chooses sets, beside one that is chosen.
+
+    Args:
+        picked: the folder that `hardset pick` left.
+        given: what was given, by flag; what is empty was not.
+    """
+    for flag, value in given.items():
+        if value:
+            raise UsageError(
+                f"{flag} goes with --scores; what is in {picked} is chosen already, and learned "
+                "from as it is"
+            )
+
+
 def read_picked(folder: Path, train: Examples) -> Given:
     """Read what `hardset pick` chose from a training set.
 

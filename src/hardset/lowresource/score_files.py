@@ -140,7 +140,7 @@ def read_scores(
     _see_within(path, read, n)
     index, values, problems = _each_once(read.index, read.values, duplicates, n)
     if (problems.repeated or problems.missing) and duplicates is None:
-        raise UsageError(_ways_out(path, problems))
+        raise UsageError(_ways_out(path, problems, n))
     return Scores(index, values, problems, name, hard, ranked)
 
 
@@ -345,8 +345,17 @@ def _see_within(path: Path, read: Read, n: int | None) -> None:
     )
 
 
-def _ways_out(path: Path, problems: Problems) -> str:
+def _ways_out(path: Path, problems: Problems, n: int | None) -> str:
     said = "; ".join(problems._replace(not_finite=0).told())
+    if n is not None and problems.missing > n // 2:  # nobody leaves out the most of a set
+        scores, repeated = problems.lines - problems.repeated, problems.repeated
+        lines = "line that repeats" if repeated == 1 else "lines that repeat"
+        again = f" (and {repeated:,} {lines} an index)" if repeated else ""
+        many = f"{scores:,} score{'s' if scores != 1 else ''}{again}"
+        return (
+            f"{path} has {many} for {n:,} examples: is it another set's file? If it is of a part "
+            "of this set, --duplicates first leaves the others unscored"
+        )
     if problems.repeated:
         go_on = "--duplicates mean (or first, or last) makes one score of repeated lines and leaves"
     else:

@@ -21,6 +21,7 @@ LAYOUTS = (  # in the order in which they are asked
     *("packaged", "hub", "function"),
     *("picked", "cifar", "glue", "imagenet", "folders", "parquet", "csv"),
 )
+_COLUMNS = ("hub", "glue", "parquet", "csv")  # layouts whose columns have names
 _MODULES = {"hub": "hub_sets", "function": "functions", "csv": "delimited"}
 
 
@@ -75,6 +76,7 @@ def open_examples(
     except OSError as error:
         raise UsageError(f"{asked.place[:200]} cannot be: {error.strerror or error}") from error
     module = _module(layout) if layout else _recognise(asked.place)
+    _see_columns(module.NAME, asked)
     try:
         return _with_split_noted(module.read(asked), asked)
     except NoLabelsError:
@@ -90,6 +92,20 @@ def open_examples(
             "its test examples have no labels: these are its validation examples"
         )
         return examples
+
+
+def _see_columns(layout: str, asked: Asked) -> None:
+    """Refuse the name of a column where there are none.
+
+    But not of a test set, which `classes` are of: it was asked for together with a training set.
+    """
+    if layout in _COLUMNS or asked.classes is not None:
+        return
+    for flag, given in (("label", asked.label), ("text", asked.text), ("image", asked.image)):
+        if given:
+            raise UsageError(
+                f"{asked.place} (layout {layout}) has no columns to name: leave {flag} out"
+            )
 
 
 def _with_split_noted(examples: Examples, asked: Asked) -> Examples:
@@ -128,5 +144,10 @@ def _no_layout(place: str) -> str:
         found = f"there is no file or folder {path}"
         if re.fullmatch(r"[\w.-]+/[\w.-]+", place):
             found += f" (a data set on the hub is written hub:{place})"
-    needs = "".join(f"\n  {name}: {_module(name).NEEDS}" for name in LAYOUTS)
-    return f"{found}, and this fits no layout of examples:{needs}"
+    return (
+        f"{found}, and this fits no layout of examples. Give a folder that has one of pictures for "
+        "each class; a .csv, .tsv, .jsonl or .parquet file, or a folder of them; CIFAR, ImageNet "
+        "or a GLUE task, unpacked; what `hardset pick` left; hub:OWNER/NAME; module:function; or "
+        "the name of a set that a package ships, digits or speeches. If it is one of these, "
+        f"--layout with one of {', '.join(LAYOUTS)} says what it lacks"
+    )
