@@ -48,6 +48,16 @@ def test_two_way_by_hand():
     assert found[:3] == pytest.approx(paired(differences.mean(axis=1), np.zeros(2))[:3])
 
 
+def test_both_parts_reach_in_quadrature():
+    # Seeds' means 1/2 and 1/4, examples' 1, 1/2, 0, 0; over all 3/8.
+    differences = np.array([[1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]])
+    # MS_seeds = 4 x 2/64 = 1/8; MS_examples = 2 x (25 + 1 + 9 + 9)/64 / 3 = 11/24
+    # rest -1/8, 3/8, -1/8, -1/8 and their opposites: 2 x 12/64 / 3 = 1/8; 11/24 - 1/8 = 1/3
+    # t(1) = 12.7062, t(3) = 3.18245: sqrt((161.447 / 8 + 10.1280 / 3) / 8) = 1.71599
+    found = two_way(differences)
+    assert found[:3] == pytest.approx((0.375, 0.375 - 1.71599, 0.375 + 1.71599), rel=1e-3)
+
+
 def test_two_way_of_examples_alone_is_students_over_them():
     # Every seed alike: the mean over 4 examples, -1 0 0 0, of std 0.5; t(3) = 3.1824
     found = two_way(np.array([[-1.0, 0.0, 0.0, 0.0]] * 5))
@@ -73,19 +83,16 @@ def test_two_way_turns_round_with_its_sides(differences):
     assert there.low <= there.gap <= there.high
 
 
-def test_two_way_is_no_narrower_than_paired_as_it_is_reported():
-    """Four of 40 examples decide, all seeds but for one cell alike.
+@given(arrays(np.float64, (3, 7), elements=st.sampled_from([-1.0, 0.0, 1.0])))
+def test_two_way_is_no_narrower_than_paired(differences):
+    one, both = paired(differences.mean(axis=1), np.zeros(3)), two_way(differences)
+    if one.low is None:
+        return
+    assert both.low <= one.low + 1e-9
+    assert both.high >= one.high - 1e-9
 
-    Row means 0.1, 0.1, 0.125: Student's t(2) = 4.3027 of 0.0083333 is 0.035856 about 0.108333.
-    """
-    differences = np.zeros((3, 40))
-    differences[:, :4] = 1
-    differences[2, 4] = 1
-    one = paired(differences.mean(axis=1), np.zeros(3))
-    assert one[:3] == pytest.approx((0.108333, 0.072477, 0.144189), abs=1e-6)
-    found = no_narrower(two_way(differences), one)
-    assert found.low <= one.low
-    assert found.high >= one.high
+
+def test_the_further_ends_are_reported():
     inner = Gap(0.1, 0.05, 0.15, 3)
     assert no_narrower(Gap(0.1, 0.06, 0.2, 3), inner) == Gap(0.1, 0.05, 0.2, 3)
     assert no_narrower(Gap(0.1, None, None, 1), inner) == Gap(0.1, None, None, 1)
@@ -131,7 +138,7 @@ def test_intervals_cover_what_they_say(seeds, spread_of_seeds):
         )
     covered /= 2_000
     assert 0.93 < covered[0] < 0.97  # paired, of this test set
-    assert 0.935 < covered[1] < 0.99  # two-way, of others too; no narrower than paired
+    assert 0.94 < covered[1] < 0.985  # two-way, of others too: a little wide with few seeds
     if spread_of_seeds < 0.1:
         assert covered[2] < 0.91  # which the paired interval does not say, and does not
 

@@ -88,10 +88,13 @@ def two_way(differences: Floats, level: float = 0.95) -> Gap:
     all cells (Searle, Casella and McCulloch 1992, "Variance Components", chapter 4). This is what
     resampling seeds and examples at once comes to (Owen 2007, Annals of Applied Statistics 1, "The
     pigeonhole bootstrap"), without the draws, and without the spread that resampling a handful of
-    seeds loses. The examples' part is not let below nothing. Student's quantile for
-    Satterthwaite's (1946) degrees of freedom: where the examples' part is the larger, the spread is
-    known from more than the few seeds, and the interval can be narrower than `paired` has it; what
-    is reported is `no_narrower`.
+    seeds loses. The examples' part is not let below nothing.
+
+    Each part has a reach of its own, by Student's quantile for its own degrees of freedom, and the
+    whole is the root of the sum of their squares (recovered variances: Zou and Donner 2008,
+    Statistics in Medicine 27). So it is never narrower than `paired`, whose reach is the seeds'
+    part. One quantile for all, by Satterthwaite's degrees of freedom, can be narrower, and on
+    simulated accuracies from two to five seeds covers 89 to 95 %; this, 95.5 to 98 %.
 
     Args:
         differences: (seeds, examples), first minus second: of two right-or-wrongs -1, 0 or 1; of
@@ -109,22 +112,19 @@ def two_way(differences: Floats, level: float = 0.95) -> Gap:
     ms_rows = examples * float(((rows - mean) ** 2).sum()) / (n - 1)
     ms_columns = n * float(((columns - mean) ** 2).sum()) / (examples - 1)
     ms_rest = float((rest**2).sum()) / ((n - 1) * (examples - 1))
-    parts = [(ms_rows, n - 1)]
-    if ms_columns > ms_rest:
-        parts += [(ms_columns, examples - 1), (-ms_rest, (n - 1) * (examples - 1))]
-    whole = sum(part for part, _ in parts)
-    if whole / differences.size < _ALIKE**2:
+    ms_examples = max(0.0, ms_columns - ms_rest)
+    if (ms_rows + ms_examples) / differences.size < _ALIKE**2:
         return Gap(mean, None, None, n)
-    freedom = whole**2 / sum(part**2 / own for part, own in parts)
-    reach = student(level, max(1, int(freedom))) * sqrt(whole / differences.size)
+    parts = student(level, n - 1) ** 2 * ms_rows + student(level, examples - 1) ** 2 * ms_examples
+    reach = sqrt(parts / differences.size)
     return Gap(mean, mean - reach, mean + reach, n)
 
 
 def no_narrower(found: Gap, inner: Gap) -> Gap:
     """Give a gap whose ends are the further ones of its own and of an interval over less.
 
-    Who varies more must not seem to know more: where `two_way` is narrower than `paired`, by its
-    greater degrees of freedom, its ends are those of `paired`, and it covers more than it says.
+    `two_way` is no narrower than `paired` about the same mean. Of correlations the parts by example
+    have a mean that differs a little from the figure's; then the further ends are reported.
 
     Args:
         found: over all that varies.
