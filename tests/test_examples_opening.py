@@ -43,7 +43,7 @@ def test_a_place_that_fits_nothing(tmp_path):
 def test_columns_are_named_where_there_are_columns(tmp_path):
     class_folders(tmp_path, {"cat": 1, "dog": 1})
     for flag in ("label", "text", "image"):
-        with pytest.raises(UsageError, match=rf"folders\) has no columns .*: leave {flag} out"):
+        with pytest.raises(UsageError, match=rf"folders\) has no columns .*: leave --{flag} out"):
             open_examples(tmp_path, **{flag: "x"})
     assert len(open_examples(tmp_path, label="x", classes=("cat", "dog"))) == 2  # a test set
 

@@ -94,7 +94,7 @@ def test_what_systems_leave_behind_is_not_seen(tmp_path):
     (tmp_path / "cat" / "notes.txt").write_text("one")
     examples = open_examples(tmp_path)
     assert (examples.classes, len(examples)) == (("cat",), 1)
-    assert "1 files whose names are not of pictures were left out" in examples.source["notes"]
+    assert "1 file whose name is not of a picture was left out" in examples.source["notes"]
     assert "pictures of one class only" in examples.source["notes"]
 
 
@@ -102,7 +102,7 @@ def test_a_class_without_pictures_keeps_its_number(tmp_path):
     class_folders(tmp_path, {"ant": 0, "bee": 2})
     examples = open_examples(tmp_path)
     assert examples.labels.tolist() == [1, 1]
-    assert "1 class folders have no picture: ant" in examples.source["notes"]
+    assert "1 class folder has no picture: ant" in examples.source["notes"]
 
 
 def test_folders_in_folders_are_in_the_order_of_torchvision(tmp_path):

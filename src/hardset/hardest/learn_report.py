@@ -185,8 +185,8 @@ def _notices(
     said += [f"Scores, {one.name}: {text}." for one in scores for text in one.problems.told()]
     if picked and picked.relabelled:
         said.append(
-            f"{picked.relabelled:,} labels of the picked examples were put right in a review, and "
-            "are so in every set."
+            f"Labels of the picked examples put right in a review, and so in every set: "
+            f"{picked.relabelled:,}."
         )
     if read.unreadable or read.unlabelled:
         said.append(

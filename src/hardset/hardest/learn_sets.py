@@ -234,8 +234,13 @@ def matched(test: Examples, train: Examples) -> Examples:
         return test
     unknown = [name for name in test.classes if name not in train.classes]
     if unknown:
+        are = (
+            "1 label of the test set is"
+            if len(unknown) == 1
+            else f"{len(unknown)} labels of the test set are"
+        )
         raise UsageError(
-            f"{len(unknown)} labels of the test set are not among the training set's "
+            f"{are} not among the training set's "
             f"{len(train.classes)}: {', '.join(map(repr, unknown[:5]))}"
         )
     numbers = np.array([*map(train.classes.index, test.classes), NO_LABEL], dtype=np.int64)

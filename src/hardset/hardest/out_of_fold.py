@@ -81,9 +81,10 @@ def deal(examples: Examples, folds: int, seed: int) -> NDArray[np.int8]:
     counts = np.bincount(examples.labels[has], minlength=len(examples.classes))
     lonely = [examples.classes[label] for label in np.flatnonzero(counts == 1)]
     if lonely:
+        have = "1 label has" if len(lonely) == 1 else f"{len(lonely):,} labels have"
         raise UsageError(
-            f"--label-noise: {len(lonely)} labels have a single example ({', '.join(lonely[:3])}), "
-            "which nothing is left to be learnt from; leave them out, or leave --label-noise out"
+            f"--label-noise: {have} a single example ({', '.join(lonely[:3])}), so that nothing is "
+            "left to learn it from; leave such out, or leave --label-noise out"
         )
     return dealt
 

@@ -109,12 +109,14 @@ def _splits(path: Path) -> list[str]:
 def _notes(trees: Sequence[Tree], called: Sequence[str]) -> list[str]:
     notes = []
     if empty := [name for tree, name in zip(trees, called, strict=True) if not tree.count]:
+        have = "1 class folder has" if len(empty) == 1 else f"{len(empty)} class folders have"
         notes.append(
-            f"{len(empty)} class folders have no picture: {', '.join(empty[:3])}"
-            + (", ..." if len(empty) > 3 else "")
+            f"{have} no picture: {', '.join(empty[:3])}" + (", ..." if len(empty) > 3 else "")
         )
     if others := sum(tree.others for tree in trees):
-        notes.append(f"{others:,} files whose names are not of pictures were left out")
+        files = "1 file whose name is not of a picture was"
+        files = files if others == 1 else f"{others:,} files whose names are not of pictures were"
+        notes.append(f"{files} left out")
     if unnamed := sum(tree.unnamed for tree in trees):
         notes.append(f"{unnamed:,} files and folders whose names are not UTF-8 were left out")
     if sum(tree.count > 0 for tree in trees) == 1:

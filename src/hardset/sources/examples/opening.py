@@ -104,7 +104,7 @@ def _see_columns(layout: str, asked: Asked) -> None:
     for flag, given in (("label", asked.label), ("text", asked.text), ("image", asked.image)):
         if given:
             raise UsageError(
-                f"{asked.place} (layout {layout}) has no columns to name: leave {flag} out"
+                f"{asked.place} (layout {layout}) has no columns to name: leave --{flag} out"
             )
 
 
