@@ -70,7 +70,7 @@ def test_labels_of_a_test_set_go_by_their_names():
     assert renumbered.classes == ("ham", "spam")
     fewer = matched(words(0, classes=("spam",)), train)
     assert fewer.labels.tolist() == [1]
-    with pytest.raises(UsageError, match=r"1 labels of the test set .* 'eggs'"):
+    with pytest.raises(UsageError, match=r"1 label of the test set .* 'eggs'"):
         matched(words(0, classes=("eggs",)), train)
     with pytest.raises(UsageError, match="text examples, the test set image"):
         matched(Held(np.zeros((2, 4, 4), np.uint8), np.array([0, 1])), train)
