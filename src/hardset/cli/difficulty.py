@@ -137,9 +137,7 @@ def difficulty(
     _see_extra("torch", "torch")
     if ray is not None:
         _see_extra("ray", "ray")
-    from hardset.hardest.data import Data
-    from hardset.hardest.difficulty import difficulty as measure
-    from hardset.hardest.difficulty_settings import Settings
+    from hardset.hardest.calls import difficulty as measure
 
     whole = {"--seeds": seeds, "--epochs": epochs, "--batch": batch, "--steps": steps}
     whole |= {"--score-batch": score_batch, "--threads": threads, "--noise-epochs": noise_epochs}
@@ -155,38 +153,21 @@ def difficulty(
     again = next((one for one in predictor or [] if (predictor or []).count(one) > 1), None)
     if again is not None:
         raise UsageError(f"the predictor {again} is given twice; --seeds trains it several times")
-    settings = Settings(
-        predictors=tuple(predictor or ()),
-        seeds=seeds,
-        scores=_scores(score),
-        overrides={"epochs": epochs, "batch": batch, "lr": lr, "steps": steps},
-        at_epoch=at_epoch,
-        weights=weights,
-        batch=score_batch,
-        threads=threads,
-        device=device,
-        mode=mode,
-        label_noise=label_noise,
-        folds=folds or 3,
-        noise_epochs=noise_epochs,
-    )
-    place = Data(data, layout, label, tuple(text or ()), image, split)
     try:
         with progress.bar(f"difficulty of {data}") as shown:
 
             def show(title: str, count: Any) -> None:
                 shown.titled(visible(title))(count)
 
-            if ray is None:
-                done = measure(place, out, settings, show=show)
-            else:
-                from hardset.hardest.ray_shards import cluster
-
-                with cluster(ray, place, device=device, threads=threads) as workers:
-                    tell(workers.said)
-                    done = measure(
-                        place, out, settings, shards=workers.score, workers=workers.count, show=show
-                    )
+            done = measure(
+                data, out=out, predictors=predictor or (), seeds=seeds, scores=_scores(score),
+                split=split, layout=layout, label=label, text=text or (), image=image, ray=ray,
+                show=show, tell=tell,
+                overrides={"epochs": epochs, "batch": batch, "lr": lr, "steps": steps},
+                at_epoch=at_epoch, weights=weights, batch=score_batch, threads=threads,
+                device=device, mode=mode, label_noise=label_noise, folds=folds or 3,
+                noise_epochs=noise_epochs,
+            )  # fmt: skip
     except KeyboardInterrupt:
         tell(STOPPED + resume_command())
         return INTERRUPTED
@@ -236,17 +217,18 @@ def _see_extra(module: str, extra: str) -> None:
 
 
 def _report(done: Difficulty) -> None:
-    """Write the page, print the tables, and say what failed."""
-    from hardset.hardest.difficulty import write_report
+    """Print the tables, and say what failed."""
     from hardset.reports import lowresource_tables
+    from hardset.reports.folder import REPORT
 
-    page = write_report(done)
+    page = done.folder / REPORT
+    made = page.is_file()
     with nobody_listening():
-        if page is not None:
+        if made:
             lowresource_tables.show(
                 lowresource_tables.difficulty(done.folder, sys.stdout.encoding or "utf-8")
             )
-        for path in (done.folder, *([page] if page else [])):
+        for path in (done.folder, *([page] if made else [])):
             print(visible(f"written: {path}"))
         sys.stdout.flush()
     for notice in done.manifest["notices"]:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
 from hardset.cli.given import need_extra
 from hardset.cli.status import FAILED_ROWS, INTERRUPTED, resume_command
-from hardset.errors import UsageError
 from hardset.streams import nobody_listening, tell
 
 _DATA = Group("Training and test set", sort_key=1)
 _SETS = Group("What is learned from", sort_key=2)
 _LEARNERS = Group("Who learns, and how", sort_key=3)
 _PACE = Group("Pace, and what is left", sort_key=4)
-_LEARNER = {"image": "ffn", "text": "bag-of-words", "tensor": "mlp"}
-K = 500  # the paper's
 
 Name = Literal["loss", "gradient-norm", "el2n", "grand", "aum", "forgetting", "confidence",
                "variability"]  # fmt: skip
@@ -139,48 +135,23 @@ def learn(
         The folder for everything that is left, and to go on from.
     """
     need_extra("torch", "torch")
-    from hardset.hardest.learn import learn as walk
-    from hardset.hardest.learn_sets import read_picked, see_nothing_chosen
-    from hardset.hardest.pick_inputs import gather
+    from hardset.hardest.calls import learn as walk
     from hardset.reports import lowresource_tables
     from hardset.reports.folder import REPORT
     from hardset.reports.progress import bar
-    from hardset.sources.examples.opening import open_examples
 
-    if (picked is None) == (scores is None):
-        raise UsageError("give what to learn from: --scores, or a folder that `hardset pick` left")
-    if picked is not None:
-        choosing = {"--score": score, "--duplicates": duplicates, "--choose": choose}
-        see_nothing_chosen(picked, {**choosing, "--drop-suspects": drop_suspects})
-    opened = partial(open_examples, layout=layout, label=label, text=tuple(text or ()), image=image)
-    training = opened(train)
-    if size is not None and training.kind == "text":
-        raise UsageError("--size is of pictures; these are texts: leave it out")
-    testing = None if test is None else opened(test, split="test", classes=training.classes)
-    settings: dict[str, Any] = {
-        "learners": learner or [_LEARNER[training.kind]],
-        "ks": k or ([] if picked else [K]), "augments": augment or ["none"],
-        "choose": choose or ["hardest"], "seeds": seeds, "hold_out": hold_out, "epochs": epochs,
-        "batch": batch, "lr": lr, "weights": weights, "size": size, "device": device,
-        "threads": threads, "drop_suspects": drop_suspects,
-        "jobs": _jobs(device, threads) if jobs is None else jobs,
-    }  # fmt: skip
-    origin: dict[str, Any] = {"command line": resume_command()}
-    if picked is not None:
-        settings["picked"] = read_picked(picked, training)
-        origin["scored by"] = {"place": str(picked)}
-    if scores is not None:
-        names: list[str | None] = [name.replace("-", "_") for name in score or []]
-        pools = [
-            gather(scores, examples=training, labels=None, score=name, duplicates=duplicates)
-            for name in names or [None]
-        ]
-        settings["scores"] = [pool.scores for pool in pools]
-        origin["scored by"] = {"place": str(scores), "predictors": _scorers(pools[0].manifest)}
-        settings["suspected"] = None if pools[0].noise is None else pools[0].noise.suspect
     try:
         with bar("learning") as shown:
-            done = walk(training, testing, out=out, progress=shown, origin=origin, **settings)
+            done = walk(
+                train, test, out=out, scores=scores, score=score or (), duplicates=duplicates,
+                picked=picked, ks=k or (), choose=choose or (), learners=learner or (),
+                augments=augment or ["none"], drop_suspects=drop_suspects, seeds=seeds,
+                hold_out=hold_out, epochs=epochs, batch=batch, lr=lr, weights=weights, size=size,
+                device=device, threads=threads,
+                jobs=_jobs(device, threads) if jobs is None else jobs,
+                layout=layout, label=label, text=text or (), image=image,
+                command_line=resume_command(), progress=shown,
+            )  # fmt: skip
     except KeyboardInterrupt:
         tell(f"stopped; every finished trial is kept. To go on: {resume_command()}")
         return INTERRUPTED
@@ -193,15 +164,6 @@ def learn(
     if done.failed:
         tell(f"{len(done.failed)} trials failed; the same command tries them again")
     return FAILED_ROWS if done.failed else 0
-
-
-def _scorers(manifest: dict[str, Any]) -> list[str]:
-    """Name the predictors that a difficulty folder's scores are of, with their seeds."""
-    said = []
-    for one in manifest.get("predictors") or ():
-        seeds = ", ".join(map(str, one.get("seeds") or ()))
-        said.append(f"{one.get('name')} (seeds {seeds})" if seeds else str(one.get("name")))
-    return said
 
 
 def _jobs(device: str, threads: int) -> int:
