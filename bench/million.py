@@ -55,7 +55,7 @@ def score(folder, count):
 
 
 def content(path):
-    """Return the bytes of all texts: the reader holds up to 256 MB of them."""
+    """Return the bytes of all texts: the reader holds up to 64 MB of them."""
     import polars as pl
 
     return pl.scan_parquet(path).select(pl.col("text").str.len_bytes().sum()).collect().item()
@@ -71,7 +71,7 @@ def rows(few=100_000, many=1_000_000):
         f"peak memory, {many:,} texts scored by loss / {few:,}",
         f"{much.peak / little.peak:.2f} ({much.peak:.0f} / {little.peak:.0f} MB, of which the "
         f"texts {texts_many:.0f} / {texts_few:.0f})",
-        "≤ 1.3 but for the texts, which are held up to 256 MB",
+        "≤ 1.3",
     )
     yield (
         f"{many:,} texts, from the file to the page",

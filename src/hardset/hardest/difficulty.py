@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -387,12 +388,16 @@ def _said(folder: Path) -> list[str]:
 
 def _unscored(parts: Parts) -> str:
     """Say why a predictor scored nothing; nothing where it did, or had nothing to score."""
-    frame = pl.scan_parquet([str(path) for path in parts.paths()], glob=False)
-    counts = frame.group_by("state").agg(pl.len(), pl.col("reason").mode().min()).collect()
-    reasons = {state: reason for state, _, reason in counts.rows()}
-    if SCORED in reasons or NOT_FINITE not in reasons:
+    reasons: Counter[str] = Counter()
+    for path in parts.paths():
+        frame = pl.read_parquet(path, columns=["state", "reason"], glob=False)
+        if (frame["state"] == SCORED).any():
+            return ""
+        reasons.update(frame.filter(pl.col("state") == NOT_FINITE)["reason"])
+    if not reasons:
         return ""
-    return f"no example has a finite score by it ({reasons[NOT_FINITE]})"
+    most = min(reasons, key=lambda reason: (-reasons[reason], reason))
+    return f"no example has a finite score by it ({most})"
 
 
 def _default(examples: Examples) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -113,20 +113,25 @@ def _states(made: Mapping[tuple[str, int, str], Parts]) -> NDArray[np.uint8]:
     """Return the state of each example: of several, the one that says most against it."""
     worst: NDArray[np.uint8] | None = None
     for parts in made.values():
-        column = _scan(parts).select(
-            pl.col("state").cast(pl.Enum(STATES)).to_physical().cast(pl.UInt8)
-        )
-        states = column.collect()["state"].to_numpy()
-        worst = states.copy() if worst is None else np.maximum(worst, states)
+        states = np.empty(parts.n, dtype=np.uint8)
+        for here, column in _pieces(parts, "state"):
+            states[here] = column.cast(pl.Enum(STATES)).to_physical().cast(pl.UInt8).to_numpy()
+        worst = states if worst is None else np.maximum(worst, states)
     assert worst is not None
     return worst
 
 
 def _column(parts: Parts, name: str) -> NDArray[np.float64]:
     """Read one column of all parts, (n,); NaN where it is null."""
-    read = _scan(parts).select(pl.col(name).fill_null(float("nan"))).collect(engine="streaming")
-    return read[name].to_numpy()
+    values = np.empty(parts.n, dtype=np.float64)
+    for here, column in _pieces(parts, name):
+        values[here] = column.fill_null(float("nan")).to_numpy()
+    return values
 
 
-def _scan(parts: Parts) -> pl.LazyFrame:
-    return pl.scan_parquet([str(path) for path in parts.paths()], glob=False)
+def _pieces(parts: Parts, name: str) -> Iterator[tuple[slice, pl.Series]]:
+    """Yield a column part by part: a scan of them all takes a hundred megabytes of its own."""
+    for number in range(len(parts)):
+        positions = parts.range(number)
+        column = pl.read_parquet(parts.path(number), columns=[name], glob=False)[name]
+        yield slice(positions.start, positions.stop), column
