@@ -151,6 +151,9 @@ def test_no_interval_goes_beyond_what_a_difference_can_be():
     assert measure.between(-3.34, 0.285) == "-100.0 to +28.5"
     assert measure.between(-0.1, 0.2) == "-10.0 to +20.0"
     assert Measure("pearson").between(-2.5, 0.5) == "-2.00 to +0.50"
+    assert measure.between(-0.1, -0.00004) == "-10.0 to -0.0"  # leaves zero out: the sign says so
+    assert measure.between(0.00004, 0.1) == "+0.0 to +10.0"
+    assert measure.between(0.0, 0.1) == "0.0 to +10.0"
     found = alike({"hardest": -0.244})
     found["gaps"][0] |= {"low": -3.34, "high": 2.85}
     assert "n = 2 pairs: too few, the 95 % interval holds all that is possible" in words(

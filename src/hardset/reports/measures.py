@@ -71,7 +71,12 @@ class Measure:
         if low <= -self.most and high >= self.most:
             return EVERYTHING
         low, high = max(low, -self.most), min(high, self.most)
-        return f"{self.difference(low)} to {self.difference(high)}"
+        return f"{self._end(low)} to {self._end(high)}"
+
+    def _end(self, value: float) -> str:
+        """Write an end with its sign, `-0.0` too: whether an interval holds zero is to be seen."""
+        said = self.difference(value)
+        return said if not value or said[0] in "+-" else f"{'-' if value < 0 else '+'}{said}"
 
     @property
     def most(self) -> float:
