@@ -220,7 +220,10 @@ def test_labels_that_are_real_numbers_are_one_group(tmp_path):
     found = chosen(out, each=3)
     assert [one.index for one in found] == [49, 48, 47, 0, 1, 2]
     assert found[0].label == "4.5"  # of index 49: 9 / 2
-    assert "all examples" in words(render(out, found))
+    said = words(render(out, found))
+    assert "all examples" in said
+    assert "In all, by the aggregated rank" in said
+    assert "Of each label" not in said
     assert printed(lowresource_tables.difficulty(out))
 
 

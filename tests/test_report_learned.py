@@ -274,6 +274,11 @@ def test_correlations_are_no_percentages():
     )
     assert "Gaps in Spearman's correlation" in said
     assert "points" not in said
+    assert "label" not in re.sub("suspected labels|its labels", "", said)
+    assert "as many in all, paired by seed" in said
+    assert "random ones in all" in said
+    assert "k examples in all (log)" in render(found, {})
+    assert "k examples per label (log)" in render(made.metrics(), {})
 
 
 def test_other_sets_stand_beside_the_hardest():

@@ -133,6 +133,7 @@ def render(out: Path, specimens: Sequence[Specimen] = ()) -> str:
         labels_all=len(found),
         hardest=[_shown(one, classes) for one in _hardest(specimens)],
         groups=_groups(specimens, classes),
+        classes=classes,
         breaking=breaking,
         noise=noise_of(out, noise, classes),
         cut=cut,

@@ -193,7 +193,7 @@ def _said(
     """Say one gap; what random gave only with the first set of a k."""
     learner, k = str(gap.get("learner")), gap.get("k")
     of, to = (_of(results, learner, k, kind) for kind in (gap.get("set"), RANDOM))
-    said = sentence(gap, of, to if first else {}, measure) + _worth(metrics, learner, gap)
+    said = sentence(gap, of, to if first else {}, measure) + _worth(metrics, learner, gap, measure)
     return said.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
@@ -217,8 +217,8 @@ def scored_by(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     return made
 
 
-def _worth(metrics: Mapping[str, Any], learner: str, gap: Row) -> str:
-    """Say how many random examples a label teach as much, where the curve of random has it."""
+def _worth(metrics: Mapping[str, Any], learner: str, gap: Row, measure: Measure) -> str:
+    """Say how many random examples teach as much, where the curve of random has it."""
     for line in rows_of(metrics, "curves"):
         if (line.get("learner"), line.get("set"), line.get("augment", PLAIN)) == (
             learner, gap.get("set"), gap.get("augment", PLAIN),
@@ -226,7 +226,8 @@ def _worth(metrics: Mapping[str, Any], learner: str, gap: Row) -> str:
             for point in line.get("points") or ():
                 k = number(point, "random_k")
                 if point.get("k") == gap.get("k") and k is not None:
-                    return f"; as much as about {k:,.0f} random ones a label"
+                    of = "a label" if measure.share else "in all"
+                    return f"; as much as about {k:,.0f} random ones {of}"
     return ""
 
 
