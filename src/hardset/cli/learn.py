@@ -69,7 +69,7 @@ def learn(
 
     Examples:
 
-    - `hardset learn --train digits --test digits --scores DIFFICULTY --k 16 --learner ffn`
+    - `hardset learn --train digits --test digits --scores DIFFICULTY --score loss --k 16`
     - `hardset learn PICKED --train cifar-10 --test cifar-10 --learner resnet18 --augment cutmix`
     - `hardset learn --train train.tsv --hold-out 0.2 --scores scores.txt --learner bag-of-words`
 
