@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import socket
 import sys
+import time
 
 import polars as pl
 import pytest
@@ -16,7 +19,7 @@ from hardset.errors import UsageError  # noqa: E402
 from hardset.hardest.data import Data  # noqa: E402
 from hardset.hardest.difficulty import difficulty  # noqa: E402
 from hardset.hardest.difficulty_settings import Settings  # noqa: E402
-from hardset.hardest.ray_shards import cluster  # noqa: E402
+from hardset.hardest.ray_shards import _join, cluster  # noqa: E402
 
 FOR_RAY = """
 import os
@@ -165,3 +168,16 @@ def test_without_ray_the_command_says_what_to_install(monkeypatch, tmp_path):
     )
     with pytest.raises(UsageError, match=r"pip install 'hardset\[ray\]'"):
         command("digits", out=tmp_path / "out", ray="auto")
+
+
+@pytest.mark.parametrize("address", ["nope.invalid:1", "ray://127.0.0.1:{}", "[::1]:{}", "auto"])
+def test_an_address_where_nothing_listens_is_said_at_once(address, monkeypatch):
+    with socket.socket() as taken:  # bound, and listens to nobody
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        address, began = address.format(port), time.monotonic()
+        monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{port}")
+        named = rf"127\.0\.0\.1:{port}" if address == "auto" else re.escape(address)
+        with pytest.raises(UsageError, match=rf"^--ray {named}.*: no Ray cluster answers there: "):
+            _join(address)
+    assert time.monotonic() - began < 15

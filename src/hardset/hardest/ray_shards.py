@@ -12,6 +12,7 @@ import logging
 import os
 import pickle
 import re
+import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,6 +39,8 @@ _QUIET = {
     "RAY_BACKEND_LOG_LEVEL": "fatal",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # what the next version does; it warns otherwise
 }
+_PLACE = re.compile(r"(?:ray://)?\[?([^/\[\]]+?)\]?:(\d+)")
+_PATIENCE = 5.0  # seconds for an address to answer
 
 
 @contextmanager
@@ -77,6 +80,7 @@ def _join(address: str) -> str:
     """Join a cluster or start one; say which."""
     import ray
 
+    _see_answer(address)
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     try:
         ray.init(address=address, **options)
@@ -87,6 +91,19 @@ def _join(address: str) -> str:
         ray.init(include_dashboard=False, **options)
         return LOCAL
     return f"joined the Ray cluster {ray.get_runtime_context().gcs_address}"
+
+
+def _see_answer(address: str) -> None:
+    """See that something listens at an address with a port: Ray would ask for minutes."""
+    told = os.environ.get("RAY_ADDRESS", "") if address == "auto" else address
+    place = _PLACE.fullmatch(told)
+    if not place:
+        return
+    try:
+        socket.create_connection((place[1], int(place[2])), timeout=_PATIENCE).close()
+    except (OSError, OverflowError, UnicodeError) as error:
+        by = " (of RAY_ADDRESS)" if address == "auto" else ""
+        raise UsageError(f"--ray {told}{by}: no Ray cluster answers there: {error}") from error
 
 
 @dataclass(frozen=True)
