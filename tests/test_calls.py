@@ -47,5 +47,42 @@ def test_learning_needs_one_source_of_sets(tmp_path):
         hardset.learn(two_clouds(), two_clouds(), out=tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"scores": ["lost"]}, "--score takes one of"),
+        ({"scores": "loss"}, "takes a list"),
+        ({"predictors": "mlp"}, "takes a list"),
+        ({"predictors": ["mlp", "mlp"]}, "given twice"),
+        ({"seeds": 0}, "--seeds takes a whole number"),
+        ({"seeds": 1.5}, "--seeds takes a whole number"),
+        ({"threads": -1}, "--threads takes a whole number"),
+        ({"mode": "train"}, "--mode takes eval or paper"),
+        ({"label_noise": True, "folds": 1}, "--folds takes a whole number from 2"),
+        ({"folds": 5}, "goes with --label-noise"),
+        ({"at_epoch": 0, "epochs": 3}, "trains nothing"),
+        ({"split": "test"}, "given as a place"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_trained(wrong, said, tmp_path):
+    with pytest.raises(UsageError, match=said):
+        hardset.difficulty(two_clouds(), out=tmp_path / "none", **wrong)
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("data", [None, np.zeros((3, 2)), ([1], [2])])
+def test_data_that_are_no_examples_are_told_what_would_be(data, tmp_path):
+    with pytest.raises(UsageError, match="Held"):
+        hardset.difficulty(data, out=tmp_path)
+    with pytest.raises(UsageError, match="Held"):
+        hardset.learn(data, two_clouds(), out=tmp_path, scores="x")
+
+
+@pytest.mark.parametrize("wrong", [{"ks": 2}, {"ks": [0]}, {"seeds": 1.5}, {"learners": "mlp"}])
+def test_learning_refuses_numbers_and_lists_that_are_none(wrong, tmp_path):
+    with pytest.raises(UsageError, match="takes a"):
+        hardset.learn(two_clouds(), two_clouds(), out=tmp_path, scores="x", **wrong)
+
+
 def test_the_names_of_the_package_can_be_listed():
     assert {"difficulty", "pick_set", "learn", "open_examples", "evaluate"} <= set(dir(hardset))

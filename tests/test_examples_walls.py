@@ -35,3 +35,24 @@ def test_labels_need_a_name_and_an_example_each():
         Held(np.zeros((2, 1), np.float32), np.zeros(3, int))
     with pytest.raises(ValueError, match="label 2 has no name"):
         Held(["a", "b"], np.array([0, 2]), classes=("x", "y"))
+
+
+def test_labels_may_be_names_or_truths():
+    named = Held(["a", "b", "c"], np.array(["dog", "cat", "dog"]))
+    assert named.classes == ("cat", "dog")  # sorted
+    assert named.labels.tolist() == [1, 0, 1]
+    assert Held(["a", "b"], np.array([True, False])).labels.tolist() == [1, 0]
+    assert repr(named) == "Held(n=3, kind='text')"
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes", "said"),
+    [
+        (np.array([0, -2]), (), "label -2 is below 0"),
+        (np.array([[0], [1]]), (), "not of shape"),
+        (np.array(["a", "z"]), ("a", "b"), "'z' is none of the classes"),
+    ],
+)
+def test_labels_that_are_none_are_refused(labels, classes, said):
+    with pytest.raises(ValueError, match=said):
+        Held(["x", "y"], labels, classes)

@@ -98,7 +98,7 @@ def test_usage_errors_say_what_to_do(data):
         ({"scores": scores, "augment": ["cutmix"]}, "mixes pictures"),
         ({"scores": scores, "seeds": 0}, "--seeds takes a whole number"),
         ({"scores": scores, "drop_suspects": True}, "--label-noise"),
-        ({"scores": scores, "epochs": 0}, "epochs = 0"),
+        ({"scores": scores, "epochs": 0}, "--epochs takes a whole number"),
         ({"scores": scores, "size": 32}, "--size is of pictures"),
         ({"picked": Path("p"), "choose": ["hardest", "easiest"]}, "--choose goes with --scores"),
         ({"picked": Path("p"), "score": ["loss"]}, "--score goes with --scores"),

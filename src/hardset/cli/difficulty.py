@@ -139,20 +139,6 @@ def difficulty(
         _see_extra("ray", "ray")
     from hardset.hardest.calls import difficulty as measure
 
-    whole = {"--seeds": seeds, "--epochs": epochs, "--batch": batch, "--steps": steps}
-    whole |= {"--score-batch": score_batch, "--threads": threads, "--noise-epochs": noise_epochs}
-    for flag, given in whole.items():
-        if given is not None and given < 1:
-            raise UsageError(f"{flag} takes a whole number of 1 or more, not {given}")
-    if folds is not None and not 2 <= folds <= 100:
-        raise UsageError(f"--folds takes a whole number from 2 to 100, not {folds}")
-    _see_used(label_noise, {"--folds": folds, "--noise-epochs": noise_epochs}, at_epoch,
-              {"--epochs": epochs, "--lr": lr, "--steps": steps})  # fmt: skip
-    if mode == "paper" and score_batch is not None:
-        raise UsageError("--mode paper scores one example at a time: leave --score-batch out")
-    again = next((one for one in predictor or [] if (predictor or []).count(one) > 1), None)
-    if again is not None:
-        raise UsageError(f"the predictor {again} is given twice; --seeds trains it several times")
     try:
         with progress.bar(f"difficulty of {data}") as shown:
 
@@ -160,50 +146,18 @@ def difficulty(
                 shown.titled(visible(title))(count)
 
             done = measure(
-                data, out=out, predictors=predictor or (), seeds=seeds, scores=_scores(score),
-                split=split, layout=layout, label=label, text=text or (), image=image, ray=ray,
+                data, out=out, predictors=predictor or (), seeds=seeds, scores=score or (),
+                epochs=epochs, batch=batch, lr=lr, steps=steps, at_epoch=at_epoch, weights=weights,
+                mode=mode, label_noise=label_noise, folds=folds, noise_epochs=noise_epochs,
+                split=split, layout=layout, label=label, text=text or (), image=image,
+                score_batch=score_batch, threads=threads, device=device, ray=ray,
                 show=show, tell=tell,
-                overrides={"epochs": epochs, "batch": batch, "lr": lr, "steps": steps},
-                at_epoch=at_epoch, weights=weights, batch=score_batch, threads=threads,
-                device=device, mode=mode, label_noise=label_noise, folds=folds or 3,
-                noise_epochs=noise_epochs,
             )  # fmt: skip
     except KeyboardInterrupt:
         tell(STOPPED + resume_command())
         return INTERRUPTED
     _report(done)
     return FAILED_ROWS if done.failed else 0
-
-
-def _see_used(
-    label_noise: bool,
-    of_noise: dict[str, int | None],
-    at_epoch: int | None,
-    of_training: dict[str, float | None],
-) -> None:
-    """Refuse what would be of no effect."""
-    if label_noise:
-        return
-    for flag, count in of_noise.items():
-        if count is not None:
-            raise UsageError(f"{flag} goes with --label-noise: add it, or leave {flag} out")
-    for flag, given in of_training.items():
-        if at_epoch == 0 and given is not None:
-            raise UsageError(f"--at-epoch 0 trains nothing: leave {flag} out")
-
-
-def _scores(given: list[str] | None) -> tuple[str, ...]:
-    """Return the scores' names as files have them."""
-    from hardset.lowresource.difficulty import SCORES
-
-    if not given:
-        return ("loss", "gradient_norm")
-    names = tuple(dict.fromkeys(one.strip().lower().replace("-", "_") for one in given))
-    for name in names:
-        if name not in SCORES:
-            known = ", ".join(SCORES).replace("_", "-")
-            raise UsageError(f"--score takes one of {known}; not {name.replace('_', '-')!r}")
-    return names
 
 
 def _see_extra(module: str, extra: str) -> None:

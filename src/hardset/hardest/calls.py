@@ -6,7 +6,9 @@ import hashlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
 
 from hardset.errors import UsageError
 from hardset.lowresource.examples import Examples, Held, Kind
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from hardset.hardest.progress import Show
     from hardset.lowresource.score_files import Duplicates
 
+Mode = Literal["eval", "paper"]
 K = 500
 """Examples a label, where nothing else is said: the paper's."""
 LEARNER: dict[Kind, str] = {"image": "ffn", "text": "bag-of-words", "tensor": "mlp"}
@@ -28,16 +31,28 @@ def difficulty(
     out: str | Path,
     predictors: Sequence[str] = (),
     seeds: int = 3,
-    scores: Sequence[str] = ("loss", "gradient_norm"),
+    scores: Sequence[str] = (),
+    epochs: int | None = None,
+    batch: int | None = None,
+    lr: float | None = None,
+    steps: int | None = None,
+    at_epoch: int | None = None,
+    weights: str | None = None,
+    mode: Mode = "eval",
+    label_noise: bool = False,
+    folds: int | None = None,
+    noise_epochs: int | None = None,
     split: str = "train",
     layout: str | None = None,
     label: str | None = None,
     text: Sequence[str] = (),
     image: str | None = None,
+    score_batch: int | None = None,
+    threads: int | None = None,
+    device: str = "cpu",
     ray: str | None = None,
     show: Show | None = None,
     tell: Callable[[str], None] | None = None,
-    **more: Any,
 ) -> Difficulty:
     """Score how hard every example of a training set is; `hardset difficulty` in Python.
 
@@ -46,17 +61,29 @@ def difficulty(
         out: the folder for scores, tables and report; one that was begun is gone on with.
         predictors: networks by name; the default for the kind of data, if none.
         seeds: how often each is trained.
-        scores: `loss`, `gradient_norm`, `el2n`, `grand`, `aum`, `forgetting`, `confidence`,
-            `variability`.
-        split: which part of the data; this, and what follows, is of data given as a place.
+        scores: loss and gradient_norm, if none; `el2n`, `grand`, `aum`, `forgetting`,
+            `confidence`, `variability`.
+        epochs: in place of the recipe's, as are `batch`, `lr` and `steps`.
+        batch: examples a step of training.
+        lr: the learning rate.
+        steps: the most steps of training.
+        at_epoch: score the state after so many epochs; 0: untrained.
+        weights: what predictors start from: random, pretrained, or a file or folder.
+        mode: `eval`, or `paper`: training mode, one example at a time.
+        label_noise: estimate wrong labels, out of fold, by the first predictor.
+        folds: how many for that, 3 if not given.
+        noise_epochs: the most epochs of each fold.
+        split: which part of the data; this, and the next four, are of data given as a place.
         layout: how they are laid out, where that is not plain to see.
         label: the column of the labels.
         text: the columns of the texts.
         image: the column of the pictures.
+        score_batch: examples scored at once.
+        threads: that torch computes with.
+        device: torch's name of it.
         ray: the address of a Ray cluster, or `auto`.
         show: shows how far it is.
         tell: is told of the cluster.
-        more: other fields of `difficulty_settings.Settings`, as `label_noise=True`.
 
     Returns:
         What was left: folder, manifest, how far scorers agree, the examples.
@@ -67,20 +94,56 @@ def difficulty(
     from hardset.hardest.data import Data, InHand
     from hardset.hardest.difficulty import difficulty as walk
     from hardset.hardest.difficulty import write_report
-    from hardset.hardest.difficulty_settings import Settings
+    from hardset.hardest.difficulty_settings import Settings, score_names
 
+    several(predictors, "predictors")
+    several(scores, "scores")
+    several(text, "text")
+    whole(seeds=seeds, epochs=epochs, batch=batch, steps=steps, score_batch=score_batch,
+          threads=threads, noise_epochs=noise_epochs)  # fmt: skip
+    if folds is not None and (not isinstance(folds, int) or not 2 <= folds <= 100):
+        raise UsageError(f"--folds takes a whole number from 2 to 100, not {folds}")
+    if mode not in get_args(Mode):
+        raise UsageError(f"--mode takes {' or '.join(get_args(Mode))}, not {mode!r}")
+    if mode == "paper" and score_batch is not None:
+        raise UsageError("--mode paper scores one example at a time: leave --score-batch out")
+    if again := [name for name in predictors if list(predictors).count(name) > 1]:
+        raise UsageError(
+            f"the predictor {again[0]} is given twice; --seeds trains it several times"
+        )
+    _see_used(
+        label_noise,
+        at_epoch,
+        {"--folds": folds, "--noise-epochs": noise_epochs},
+        {"--epochs": epochs, "--lr": lr, "--steps": steps},
+    )
     if isinstance(data, str | Path):
         asked = Data(str(data), layout, label, tuple(text), image, split)
     else:
-        asked = InHand(examples=named(data))
-    names = tuple(name.replace("-", "_") for name in scores)
-    settings = Settings(predictors=tuple(predictors), seeds=seeds, scores=names, **more)
+        asked = InHand(examples=in_hand(data, "data"))
+        if layout or label or text or image or split != "train":
+            raise UsageError("split, layout and columns are of data given as a place: leave them")
+    settings = Settings(
+        predictors=tuple(predictors),
+        seeds=seeds,
+        scores=score_names(scores),
+        overrides={"epochs": epochs, "batch": batch, "lr": lr, "steps": steps},
+        at_epoch=at_epoch,
+        weights=weights,
+        batch=score_batch,
+        threads=threads,
+        device=device,
+        mode=mode,
+        label_noise=label_noise,
+        folds=folds or 3,
+        noise_epochs=noise_epochs,
+    )
     if ray is None:
         done = walk(asked, Path(out), settings, show=show)
     else:
         from hardset.hardest.ray_shards import cluster
 
-        with cluster(ray, asked, device=settings.device, threads=settings.threads) as workers:
+        with cluster(ray, asked, device=device, threads=threads) as workers:
             if tell:
                 tell(workers.said)
             done = walk(
@@ -88,6 +151,23 @@ def difficulty(
             )
     write_report(done)
     return done
+
+
+def _see_used(
+    label_noise: bool,
+    at_epoch: int | None,
+    of_noise: dict[str, int | None],
+    of_training: dict[str, float | None],
+) -> None:
+    """Refuse what would be of no effect."""
+    if label_noise:
+        return
+    for flag, given in of_noise.items():
+        if given is not None:
+            raise UsageError(f"{flag} goes with --label-noise: add it, or leave {flag} out")
+    for flag, value in of_training.items():
+        if at_epoch == 0 and value is not None:
+            raise UsageError(f"--at-epoch 0 trains nothing: leave {flag} out")
 
 
 def learn(
@@ -145,17 +225,24 @@ def learn(
     from hardset.hardest.pick_inputs import gather
     from hardset.sources.examples.opening import open_examples
 
+    for name, given in (("score", score), ("ks", ks), ("choose", choose), ("learners", learners)):
+        several(given, name)
+    several(text, "text")
+    whole(seeds=more.get("seeds"), ks=ks, epochs=more.get("epochs"), batch=more.get("batch"),
+          threads=more.get("threads"), jobs=more.get("jobs"), size=size)  # fmt: skip
     if (picked is None) == (scores is None):
         raise UsageError("give what to learn from: --scores, or a folder that `hardset pick` left")
     if picked is not None:
         choosing = {"--score": score, "--duplicates": duplicates, "--choose": choose}
         see_nothing_chosen(Path(picked), {**choosing, "--drop-suspects": drop_suspects})
     opened = partial(open_examples, layout=layout, label=label, text=tuple(text), image=image)
-    training = opened(str(train)) if isinstance(train, str | Path) else named(train)
+    training = opened(str(train)) if isinstance(train, str | Path) else in_hand(train, "train")
     if size is not None and training.kind == "text":
         raise UsageError("--size is of pictures; these are texts: leave it out")
     if isinstance(test, str | Path):
         test = opened(str(test), split="test", classes=training.classes)
+    elif test is not None:
+        test = in_hand(test, "test")
     origin: dict[str, Any] = {"command line": command_line} if command_line else {}
     if picked is not None:
         more["picked"] = read_picked(Path(picked), training)
@@ -192,13 +279,39 @@ def _scorers(manifest: dict[str, Any]) -> list[str]:
     return said
 
 
-def named(examples: Examples) -> Examples:
-    """Give examples in hand the digest of their contents, by which a resumed walk knows them."""
+def several(given: Sequence[Any], name: str) -> None:
+    """Refuse a text, or a number, where several are meant: its letters would be taken for them."""
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise UsageError(f"{name} takes a list, as [{given!r}], not {given!r}")
+
+
+def whole(**numbers: Any) -> None:
+    """Refuse what is no whole number of 1 or more; None is not given."""
+    for name, given in numbers.items():
+        for one in given if isinstance(given, Sequence) else (given,):
+            if one is None or (isinstance(one, int) and not isinstance(one, bool) and one >= 1):
+                continue
+            flag = "--k" if name == "ks" else f"--{name.replace('_', '-')}"
+            raise UsageError(f"{flag} takes a whole number of 1 or more, not {one}")
+
+
+def in_hand(examples: Any, name: str) -> Examples:
+    """Return examples in hand, known by the digest of their contents where a walk is resumed.
+
+    Raises:
+        UsageError: they are no examples.
+    """
+    if not isinstance(examples, Examples):
+        raise UsageError(
+            f"{name} takes a place, or examples as hardset.open_examples and hardset.Held give "
+            f"them, not {type(examples).__name__}: hardset.Held(contents, labels) makes them of "
+            "arrays and lists"
+        )
     if isinstance(examples, Held) and "sha256" not in examples.source:
         digest = hashlib.sha256()
         for content in examples.contents:
-            digest.update(
-                content.tobytes() if hasattr(content, "tobytes") else repr(content).encode()
-            )
+            told = content.tobytes() if isinstance(content, np.ndarray) else repr(content).encode()
+            digest.update(told)
         examples.source = {"place": "in memory", **examples.source, "sha256": digest.hexdigest()}
-    return examples
+    given: Examples = examples
+    return given

@@ -56,6 +56,20 @@ class Settings:
     noise_epochs: int | None = None
 
 
+def score_names(given: Sequence[str]) -> tuple[str, ...]:
+    """Return scores' names as files have them; loss and gradient norm, if none is given.
+
+    Raises:
+        UsageError: there is no such score.
+    """
+    names = tuple(dict.fromkeys(str(one).strip().lower().replace("-", "_") for one in given))
+    for name in names:
+        if name not in SCORES:
+            known = ", ".join(SCORES).replace("_", "-")
+            raise UsageError(f"--score takes one of {known}; not {name.replace('_', '-')!r}")
+    return names or ("loss", "gradient_norm")
+
+
 def check(settings: Settings, examples: Examples, recipes: Mapping[str, Any]) -> None:
     """Refuse what cannot come to anything, before anything is trained."""
     if not len(examples):

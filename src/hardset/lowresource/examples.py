@@ -63,15 +63,16 @@ class Examples(Protocol):
         ...
 
 
-@dataclass
+@dataclass(repr=False)
 class Held:
     """Examples in memory: arrays or texts somebody already has.
 
     Args:
         contents: pictures (n, height, width, channels) or (n, height, width) of uint8; arrays
             (n, ...) of float32; or n texts, each a str or a tuple of one or two.
-        labels: (n,) of whole numbers, or of real ones for regression.
-        classes: the labels' names; "0", "1", ... if not given.
+        labels: (n,) of whole numbers, -1 where there is none; of names, which become numbers in
+            sorted order; or of real numbers for regression.
+        classes: the labels' names; "0", "1", ..., or the names that labels are, if not given.
         source: what the manifest says of them.
 
     Raises:
@@ -88,8 +89,14 @@ class Held:
         if len(self.contents) != len(self.labels):
             raise ValueError(f"{len(self.contents)} examples and {len(self.labels)} labels")
         self.labels = np.asarray(self.labels)
-        if np.issubdtype(self.labels.dtype, np.integer):
+        if self.labels.ndim != 1:
+            raise ValueError(f"labels are one a row, not of shape {self.labels.shape}")
+        if self.labels.dtype.kind in "UO":
+            self.labels = self._numbered()
+        if self.labels.dtype.kind in "iub":
             self.labels = self.labels.astype(np.int64)
+            if len(self.labels) and self.labels.min() < NO_LABEL:
+                raise ValueError(f"label {self.labels.min()} is below 0; -1 is for none")
             most = int(self.labels.max(initial=NO_LABEL))
             self.classes = self.classes or tuple(str(label) for label in range(most + 1))
             if most >= len(self.classes):
@@ -103,6 +110,19 @@ class Held:
             self.kind = "image" if self.contents.dtype == np.uint8 else "tensor"
             if self.kind == "image" and self.contents.ndim == 3:
                 self.contents = self.contents[..., None]
+
+    def _numbered(self) -> NDArray[np.int64]:
+        """Return the numbers of labels that are names."""
+        names = [str(label) for label in self.labels]
+        self.classes = self.classes or tuple(sorted(set(names)))
+        if unknown := set(names) - set(self.classes):
+            raise ValueError(f"label {min(unknown)!r} is none of the classes")
+        number = {name: i for i, name in enumerate(self.classes)}
+        return np.array([number[name] for name in names], dtype=np.int64)
+
+    def __repr__(self) -> str:
+        """Return how many of what."""
+        return f"{type(self).__name__}(n={len(self)}, kind={self.kind!r})"
 
     def __len__(self) -> int:
         return len(self.labels)
