@@ -208,7 +208,11 @@ def test_where_nothing_was_scored_nothing_is_made_up(tmp_path):
     said = words(render(out))
     assert "20 of 20 examples have no score: 20 unreadable." in said
     assert "no finite value" in said
-    assert "20 of 20 examples" in printed(lowresource_tables.difficulty(out))
+    table = printed(lowresource_tables.difficulty(out))
+    assert "20 of 20 examples" in table
+    for one in (said, " ".join(table.split())):
+        assert "Nothing was scored: of what is hard here nothing can be said." in one
+        assert "has scored this" not in one
 
 
 def test_labels_that_are_real_numbers_are_one_group(tmp_path):

@@ -192,10 +192,10 @@ def test_the_table_of_several_sets_goes_by_learner_k_and_set_and_breaks_no_word(
     text = printed(lowresource_tables.learned(five_sets()))
     assert all(len(line) <= 80 for line in text.split("\n"))
     table = text[text.index("Accuracy of 797") : text.index("With augmentation minus without")]
-    assert [table.index(f"\n{one} ") for one in ("ffn", "resnet18", "timm/vit_tiny")] == sorted(
-        table.index(f"\n{one} ") for one in ("ffn", "resnet18", "timm/vit_tiny")
+    assert [table.index(f"\n{one}\n") for one in ("ffn", "resnet18", "timm/vit_tiny")] == sorted(
+        table.index(f"\n{one}\n") for one in ("ffn", "resnet18", "timm/vit_tiny")
     )
-    ffn = table[: table.index("\nresnet18 ")]
+    ffn = table[: table.index("\nresnet18\n")]
     order = ["16   hardest by loss ", "hardest by loss, no", "hardest by gradient norm ",
              "norm, no suspects", "  random ", "hardest by loss, cutmix"]  # fmt: skip
     places = [ffn.index(one) for one in order]

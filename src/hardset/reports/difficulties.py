@@ -111,6 +111,7 @@ def render(out: Path, specimens: Sequence[Specimen] = ()) -> str:
         states=[one for one in _stacked(counts) if one[1]],
         total=sum(counts.values()),
         not_scored=not_scored(counts),
+        nothing=nothing(counts, scores),
         unscored=_unscored(out, frame, counts),
         failed=failures(manifest),
         notices=warnings(manifest, scorers),
@@ -191,6 +192,13 @@ def not_scored(counts: Mapping[str, int]) -> str:
     why = ", ".join(f"{n:,} {state}" for state, n in counts.items() if n and state != SCORED)
     many = "example has" if total == 1 else "examples have"
     return f"{without:,} of {total:,} {many} no score: {why}."
+
+
+def nothing(counts: Mapping[str, int], scores: Sequence[str]) -> str:
+    """Say that nothing was scored, where no example has a score; else empty."""
+    if not sum(counts.values()) or (counts.get(SCORED) and scores):
+        return ""
+    return "Nothing was scored: of what is hard here nothing can be said."
 
 
 def _unscored(

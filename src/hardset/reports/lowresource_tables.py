@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rich import box
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -210,7 +210,7 @@ def _changes(
 
 
 def _explained(
-    table: Table, rows: Sequence[Row], name: str, measure: Measure, encoding: str
+    table: _Table, rows: Sequence[Row], name: str, measure: Measure, encoding: str
 ) -> Table:
     """Say under a table what its intervals say that are none, or hold everything."""
     said = []
@@ -220,7 +220,7 @@ def _explained(
     if any(cell.endswith("[none]") and (number(row, "n") or 0) > 1
            for cell, row in zip(cells, rows, strict=True)):  # fmt: skip
         said.append("[none] of several pairs: they all differ alike")
-    table.caption = _plain("; ".join(said), encoding) if said else None
+    table.foot = _plain("; ".join(said), encoding) if said else None
     return table
 
 
@@ -252,7 +252,7 @@ def difficulty(out: Path, encoding: str = "utf-8") -> Iterator[RenderableType]:
     """
     import polars as pl
 
-    from hardset.reports.difficulties import largest, mode, not_scored, read_json, states
+    from hardset.reports.difficulties import largest, mode, not_scored, nothing, read_json, states
     from hardset.reports.scorers import failures as failed_predictors
     from hardset.reports.scorers import fallbacks, predictors
     from hardset.reports.specimens import labels, scores_in, telling
@@ -271,13 +271,16 @@ def difficulty(out: Path, encoding: str = "utf-8") -> Iterator[RenderableType]:
         if hidden:
             yield _plain(f"  and {hidden:,} more, in manifest.json", encoding)
     everything = "The one example is" if total == 1 else f"All {total:,} examples are"
-    yield _plain(said or f"{everything} scored.", encoding)
+    if none := nothing(counts, scores):
+        yield _plain(none, encoding)
+    if said or not none:
+        yield _plain(said or f"{everything} scored.", encoding)
     if mode(manifest):
         yield _plain(f"Scored in {mode(manifest)}.", encoding)
     for one in fallbacks(manifest):
         yield _plain(f"- gradient norms: {one}", encoding)
     found = labels(frame, scores[0]) if scores else []
-    if scores:
+    if scores and not none:
         yield _plain(rankings.belongs_to_the_scorer(stability, scores[0]), encoding)
     classes = {label.key: label.name for label in found if label.key is not None}
     if noise := noise_of(out, read_json(out / "noise.json"), classes):
@@ -330,7 +333,7 @@ def _agreement(
         cells = (one.cells[0], one.cells[1], one.spearman, one.overlap, one.cells[2])
         table.add_row(*(_plain(cell, encoding) for cell in cells))
     if len(summary) > _PAIRS:
-        table.caption = _plain(f"and {len(summary) - _PAIRS:,} more, in stability.json", encoding)
+        table.foot = _plain(f"and {len(summary) - _PAIRS:,} more, in stability.json", encoding)
     return table
 
 
@@ -343,14 +346,24 @@ def _long(name: str) -> str:
     return cut(name, 32)
 
 
-def _table(title: str, encoding: str) -> Table:
-    return Table(
-        title=_plain(title, encoding) if title else None,
-        title_justify="left",
-        title_style="bold",
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-    )
+class _Table(Table):
+    """A table whose title and foot take the terminal's width, not its own."""
+
+    head: Text | None = None
+    foot: Text | None = None
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.head:
+            yield self.head
+        yield from super().__rich_console__(console, options)
+        if self.foot:
+            yield self.foot
+
+
+def _table(title: str, encoding: str) -> _Table:
+    table = _Table(box=box.SIMPLE_HEAD)
+    table.head = _bold(title, encoding) if title else None
+    return table
 
 
 def _bold(text: str, encoding: str) -> Text:
