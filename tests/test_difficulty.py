@@ -327,7 +327,7 @@ def test_families_have_one_voice_each_by_hand(tmp_path):
     assert table["state"].to_list() == ["scored"] * 3 + ["not finite"]
     assert {(pair.a, pair.b, pair.same) for pair in pairs} == {
         ("loss@a#0", "loss@a#1", "seeds"),
-        ("loss@a#0", "loss@b#0", "family"),
+        ("loss@a#1", "loss@b#0", "family"),
     }
 
 

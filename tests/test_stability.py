@@ -162,9 +162,9 @@ def test_the_table_pairs_what_differs_in_one_thing():
     pairs = table(columns)
     assert [(pair.a, pair.b, pair.same, pair.n) for pair in pairs] == [
         ("loss@ffn#0", "loss@ffn#1", "seeds", 50),
-        ("loss@ffn#0", "loss@vit#0", "family", 50),
+        ("loss@ffn#0", "loss@vit#1", "family", 50),
         ("loss@ffn#0", "aum@ffn#0", "score", 47),
-        ("loss@ffn#1", "loss@vit#1", "family", 50),
+        ("loss@ffn#1", "loss@vit#0", "family", 50),
         ("loss@vit#0", "loss@vit#1", "seeds", 50),
     ]
     told = document(pairs, 50)
@@ -174,6 +174,22 @@ def test_the_table_pairs_what_differs_in_one_thing():
     seeds = [pairs[0].spearman.value, pairs[4].spearman.value]
     assert told["summary"][0]["spearman"] == pytest.approx(sum(seeds) / 2)
     assert told["pairs"][0]["overlap"]["k"] == 5
+
+
+def test_families_are_held_against_each_other_by_unequal_seeds():
+    """As the seeds of one are; by equal ones only where there are no others."""
+
+    def between(ffn: range, vit: range) -> list[tuple[int, int]]:
+        names = [("ffn", seed) for seed in ffn] + [("vit", seed) for seed in vit]
+        columns = {Column("loss", name, seed, name): np.arange(9.0) for name, seed in names}
+        pairs = [pair for pair in table(columns) if pair.same == "family"]
+        return [(int(pair.a[-1]), int(pair.b[-1])) for pair in pairs]
+
+    several = between(range(3), range(3))
+    assert several == [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]
+    assert between(range(1), range(1)) == [(0, 0)]
+    assert between(range(1), range(3)) == [(0, 1), (0, 2)]
+    assert between(range(1), range(1, 2)) == [(0, 1)]
 
 
 def test_what_is_not_defined_is_null_in_json():

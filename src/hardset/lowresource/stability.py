@@ -62,8 +62,8 @@ class Pair(NamedTuple):
     a_score: str
     b_score: str
     same: Same
-    """`seeds`: two seeds of a predictor; `family`: two predictors, the nearest seeds of each;
-    `score`: two scores by one predictor and seed."""
+    """`seeds`: two seeds of a predictor; `family`: two predictors, by unequal seeds where there are
+    such; `score`: two scores by one predictor and seed."""
     n: int
     """Examples that both have a score of."""
     spearman: Estimate
@@ -151,7 +151,8 @@ def table(
 ) -> list[Pair]:
     """Hold columns against each other: seeds of a predictor, predictors, scores.
 
-    Two predictors are compared seed by seed in the order of their seeds, as many as both have.
+    Two predictors are compared by all pairs of unequal seeds, as the seeds of one are: those of
+    equal seeds share the order of training. Where both have one and the same seed, by that.
 
     Args:
         columns: (n,) each, as ranks or so that the highest is hardest; NaN where not scored.
@@ -246,21 +247,18 @@ def _top_of(n: int, share: float) -> int:
 
 def _paired(columns: Sequence[Column]) -> list[tuple[Column, Column, Same]]:
     """List the pairs that say something: one thing differs, or the predictor and its seed."""
-    nth = {
-        column: sum(
-            c.seed < column.seed
-            for c in columns
-            if (c.score, c.predictor) == (column.score, column.predictor)
-        )
-        for column in columns
-    }
+    seeds: dict[tuple[str, str], set[int]] = {}
+    for column in columns:
+        seeds.setdefault((column.score, column.predictor), set()).add(column.seed)
     found: list[tuple[Column, Column, Same]] = []
     for i, a in enumerate(columns):
         for b in columns[i + 1 :]:
             if (a.score, a.predictor) == (b.score, b.predictor):
                 found.append((a, b, "seeds"))
-            elif a.score == b.score and nth[a] == nth[b]:
-                found.append((a, b, "family"))
+            elif a.score == b.score:
+                alone = len(seeds[a.score, a.predictor] | seeds[b.score, b.predictor]) == 1
+                if alone or a.seed != b.seed:
+                    found.append((a, b, "family"))
             elif (a.predictor, a.seed) == (b.predictor, b.seed):
                 found.append((a, b, "score"))
     return found
