@@ -112,3 +112,22 @@ def test_a_process_ends_with_a_parent_that_is_killed(tmp_path):
             return  # ended, and whoever is to bury it is slow
         time.sleep(0.01)
     pytest.fail("it is still there")
+
+
+UNGUARDED = """
+from hardset.hardest.workers import end_unguarded, in_processes
+
+end_unguarded()  # as `learn` and `difficulty` begin
+list(in_processes([1, 2], abs, 2))
+"""
+
+
+def test_a_script_without_a_guard_is_told_so_and_not_run_again_in_each_process(tmp_path):
+    (tmp_path / "script.py").write_text(UNGUARDED)
+    ended = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.count("Traceback") == 1
+    *_, last = [line for line in ended.stderr.splitlines() if line.startswith("hardset.errors")]
+    assert 'put what the script does under `if __name__ == "__main__":`' in last

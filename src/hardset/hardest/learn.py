@@ -42,7 +42,7 @@ from hardset.hardest.learn_sets import (
 )
 from hardset.hardest.trial_files import TrialFiles
 from hardset.hardest.trials import Failed, Task, Training
-from hardset.hardest.workers import Died, in_processes
+from hardset.hardest.workers import Died, end_unguarded, in_processes
 from hardset.lowresource.examples import Examples, Positions, Subset
 from hardset.lowresource.learning.results import NONE, RANDOM, Result, Trial
 from hardset.lowresource.learning.summary import Asked, metrics
@@ -165,6 +165,7 @@ def learn(
         UsageError: the data, scores or settings are not usable as given, or `out` holds trials
             made with others.
     """
+    end_unguarded()
     began = time.monotonic()
     started = datetime.now(UTC)
     if picked is not None and picked.labels is not None:

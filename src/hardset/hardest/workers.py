@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +25,20 @@ Done = TypeVar("Done")
 
 _READY = "ready"
 _KILLED = -9  # by SIGKILL, which not every system knows by name
+_UNGUARDED = 78  # a process that began the script again ends with it
+_GUARD = 'put what the script does under `if __name__ == "__main__":`, or use one, --jobs 1'
+
+
+def end_unguarded() -> None:
+    """End this process, where it has only begun the script of the one that started it again.
+
+    A new process reads the main script, so as to find what it is to do there. A script without a
+    guard does all of its work again, in each of them.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        print(f"a process that was to help began the script anew: {_GUARD}", file=sys.stderr)
+        sys.stderr.flush()
+        os._exit(_UNGUARDED)
 
 
 class Died(NamedTuple):
@@ -112,6 +127,8 @@ class _Worker(Generic[Task, Done]):
             reason = f"its process ended with status {self.process.exitcode}"
             if self.process.exitcode == _KILLED:
                 reason += ": killed, as the system does when memory runs out"
+            if self.process.exitcode == _UNGUARDED and task is None and not self.ready:
+                raise UsageError(f"each process begins the script anew: {_GUARD}") from None
             if task is None and not self.ready:
                 raise UsageError(f"no process can start ({reason}): use one, --jobs 1") from None
             return task, Died(reason)
