@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch", reason="needs the torch extra")
 
 from hardset.hardest.data import Data  # noqa: E402
 from hardset.hardest.difficulty import difficulty  # noqa: E402
-from hardset.hardest.difficulty_notices import chance, of_noise, of_trainings  # noqa: E402
+from hardset.hardest.difficulty_notices import chance, of_noise, of_trainings, variance  # noqa: E402
 from hardset.hardest.difficulty_settings import Settings  # noqa: E402
 from hardset.hardest.out_of_fold import Folds, longer  # noqa: E402
 from hardset.lowresource.early_stopping import BestEpoch, parted  # noqa: E402
@@ -141,3 +141,24 @@ def test_predictors_that_learned_nothing_are_named():
     assert "mlp, seed 0, has learned next to nothing: 63.0 % right" in said
     assert "the largest class alone is 60.0 %" in said
     assert of_trainings(predictors, None) == []
+
+
+def test_predictors_of_real_numbers_that_learned_nothing_are_named():
+    """Labels 0, 2 and 4 have a variance of 8 / 3; a tenth of the way from there to 0 is 2.4."""
+    values = np.array([0.0, 2.0, 4.0, np.nan])
+    examples = Held(np.zeros((4, 1), np.float32), values)
+    spread = variance(examples)
+    assert spread == pytest.approx(8 / 3)
+    assert variance(Held(np.zeros((2, 1), np.float32), np.array([0, 1]), ("a", "b"))) is None
+
+    def one(*losses, diverged=""):
+        return SimpleNamespace(training={"losses": losses}, diverged=diverged)
+
+    predictors = {
+        ("mlp", 0): one(1.0, 2.41), ("mlp", 1): one(9.0, 2.39), ("mlp", 2): one(float("nan")),
+        ("mlp", 3): one(), ("mlp", 4): one(9.0, diverged="lost"),
+    }  # fmt: skip
+    (said,) = of_trainings(predictors, chance(examples), spread)
+    assert "mlp, seed 0, has learned next to nothing: its loss" in said
+    assert "is 2.41, where the mean label alone has 2.67" in said
+    assert of_trainings(predictors, None, 0.0) == []

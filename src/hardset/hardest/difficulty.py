@@ -25,7 +25,13 @@ from hardset.hardest.alone import alone
 from hardset.hardest.asked import must_be_same, versions
 from hardset.hardest.data import Data
 from hardset.hardest.devices import see_device
-from hardset.hardest.difficulty_notices import chance, failure, of_noise, of_trainings
+from hardset.hardest.difficulty_notices import (
+    chance,
+    failure,
+    of_noise,
+    of_trainings,
+    variance,
+)
 from hardset.hardest.difficulty_settings import Settings, asked, check
 from hardset.hardest.difficulty_table import write_table
 from hardset.hardest.out_of_fold import Folds, estimate, trainings
@@ -44,6 +50,7 @@ from hardset.hardest.progress import Show, told
 from hardset.hardest.score_pass import NOT_FINITE, SCORED, ScorePass
 from hardset.hardest.trouble import ENDING, UNTRAINABLE
 from hardset.hardest.trouble import told as why
+from hardset.hardest.workers import end_unguarded
 from hardset.lowresource.difficulty import SCORES
 from hardset.lowresource.examples import Examples
 from hardset.lowresource.network import Network
@@ -106,6 +113,7 @@ def difficulty(
     Raises:
         UsageError: the settings do not go with the data, or the folder holds another scoring.
     """
+    end_unguarded()
     threads = torch.get_num_threads()
     try:
         return _Walk(data, out, settings, shards, workers, show).walk()
@@ -186,7 +194,7 @@ class _Walk:
             )
         if self.settings.label_noise:
             self._estimate_noise()
-        self.said += of_trainings(predictors, chance(self.examples))
+        self.said += of_trainings(predictors, chance(self.examples), variance(self.examples))
         manifest = self._manifest(before, predictors, counts)
         write_json(self.out / MANIFEST, manifest)
         return Difficulty(self.out, manifest, stable, self.examples)
@@ -312,6 +320,7 @@ class _Walk:
                 "kind": examples.kind,
                 "classes": list(examples.classes),
                 "chance": chance(examples),
+                "variance": variance(examples),
             },
             "predictors": [self._about(name, predictors) for name in self.names],
             "failed": self.failed,

@@ -28,6 +28,17 @@ def chance(examples: Examples) -> float | None:
     return float(np.bincount(np.asarray(examples.labels)[has]).max() / has.sum())
 
 
+def variance(examples: Examples) -> float | None:
+    """Return the variance of real-valued labels: the loss of one answer to everything.
+
+    None where labels are of classes, or there are none.
+    """
+    has = labelled(examples)
+    if examples.classes or not has.any():
+        return None
+    return float(np.var(np.asarray(examples.labels, dtype=np.float64)[has]))
+
+
 def failure(one: Mapping[str, Any]) -> str:
     """Say what failed, and why, in a sentence."""
     seed = "" if one["seed"] is None else f", seed {one['seed']}"
@@ -54,13 +65,20 @@ def of_noise(said: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def of_trainings(predictors: Mapping[tuple[str, int], Predictor], least: float | None) -> list[str]:
+def of_trainings(
+    predictors: Mapping[tuple[str, int], Predictor],
+    least: float | None,
+    spread: float | None = None,
+) -> list[str]:
     """Say which predictors learned next to nothing, so that what they find hard means little.
 
     Args:
         predictors: by name and seed.
         least: the share of the largest class, as `chance` has it.
+        spread: where labels are real numbers, what `variance` has.
     """
+    if spread:
+        return _of_regressions(predictors, spread)
     if least is None or least >= 1:
         return []
     said = []
@@ -73,5 +91,21 @@ def of_trainings(predictors: Mapping[tuple[str, int], Predictor], least: float |
                 f"{name}, seed {seed}, has learned next to nothing: {100 * right:.1f} % right in "
                 f"its last epoch of training, where the largest class alone is {100 * least:.1f} "
                 "%: its scores say little of difficulty; more --epochs may mend it"
+            )
+    return said
+
+
+def _of_regressions(predictors: Mapping[tuple[str, int], Predictor], spread: float) -> list[str]:
+    """Say which predictors of real numbers explain next to nothing of them."""
+    said = []
+    for (name, seed), one in predictors.items():
+        loss = next(reversed(one.training.get("losses") or ()), None)
+        if one.diverged or loss is None or math.isnan(loss):
+            continue
+        if 1 - loss / spread < _NOTHING:
+            said.append(
+                f"{name}, seed {seed}, has learned next to nothing: its loss in its last epoch of "
+                f"training is {loss:.3g}, where the mean label alone has {spread:.3g}: its scores "
+                "say little of difficulty; more --epochs or another --lr may mend it"
             )
     return said
