@@ -136,6 +136,51 @@ def test_the_claim_goes_through_every_set_and_says_alike_what_is_alike():
     assert "hardest by loss, k = 16: +50.0 points, no interval" in said
 
 
+def spans(*gaps):
+    """Make results of one learner, `ffn`: a k a gap, with its interval and its wider one."""
+    rows = [{"learner": "ffn", "k": k, "set": "hardest", "augment": "none", "n": 5, "gap": gap,
+             "low": gap - 0.01, "high": gap + 0.01,
+             "two_way_low": gap - wide, "two_way_high": gap + wide}
+            for k, gap, wide in gaps]  # fmt: skip
+    return alike({"hardest": 0.0}) | {"ks": [k for k, _, _ in gaps], "gaps": rows}
+
+
+def test_what_other_test_examples_may_undo_is_said_to_be_of_this_test_set():
+    found = spans((16, -0.03, 0.05))
+    assert str(claims(found)[0]) == (
+        "At k = 16, on this test set, the hardest examples teach less for the one learner than "
+        "random examples do, not shown over other test examples."
+    )
+    said = words(render(found, {}))
+    assert "k = 16: -3.0 points, shown on this test set alone" in said
+    assert "other test examples" not in str(claims(spans((16, -0.03, 0.02)))[0])
+    found["gaps"].append(found["gaps"][0] | {"learner": "cnn", "two_way_high": -0.01})
+    assert str(claims(found)[0]).endswith(
+        "teach less for 2 of 2 learners than random examples do, not shown over other test "
+        "examples for 1 of these 2."
+    )
+
+
+def test_a_badge_says_that_a_gap_turns_with_k():
+    page = render(spans((16, -0.03, 0.02), (100, 0.04, 0.02)), {})
+    assert "k = 16: -3.0 points, turns with k" in words(page)
+    assert 'class="badge "' in page  # of neither colour
+    assert "turns" not in words(render(spans((16, -0.03, 0.02), (100, -0.04, 0.02)), {}))
+
+
+def test_the_claim_says_of_how_many_gaps_and_what_is_counted_apart():
+    # vit at k = 32: -.06 -.03 -.03 -.07 -.01, mean -.04, s = sqrt(24e-4 / 4) = .0245; reach
+    # 2.776 x .0245 / sqrt(5) = .0304: shown, as all of the two others, 6; vit's others are not
+    *_, last = claims(made.metrics(augment=False))
+    assert str(last) == "Of 9 gaps looked at, 7 are shown, at 95 % each and not together."
+    *_, last = claims(five_sets())  # 4 sets of 3 learners at 2 k, and as many with cutmix
+    assert str(last) == (
+        "Of 24 gaps looked at, 16 are shown, at 95 % each and not together; augmented sets "
+        "(24 gaps) are counted apart."
+    )
+    assert len(claims(alike({"hardest": 0.5}))) == 1
+
+
 def test_what_augmentation_changes_is_said_at_once_and_before_all_results():
     # hardest, ffn: three seeds gain 3 points and two 1.5, so the interval leaves zero out
     page = render(made.metrics(), made.learn_manifest())

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from hardset.reports import html
 from hardset.reports import learned_tables as tables
 from hardset.reports.facts import facts, last_part, told
-from hardset.reports.learned_claims import augmentation_claims, claims
+from hardset.reports.learned_claims import augmentation_claims, claims, here_alone
 from hardset.reports.learned_metrics import (
     Row,
     drawn,
@@ -51,7 +51,7 @@ class Answer:
     """One learner: what its gaps say, and its curves."""
 
     learner: str
-    badge: str  # less, more, not shown, no interval
+    badge: str  # less, more, not shown, no interval, here alone, turns
     headline: str
     sentences: Sequence[str]
     panel: Panel
@@ -160,11 +160,13 @@ def answers(metrics: Mapping[str, Any], measure: Measure) -> list[Answer]:
         if ends[_MOST_SAID:]:
             said.append(f"and {len(ends) - _MOST_SAID:,} more, under Gaps")
         first = gaps[0] if gaps else {}
+        same = [row for row in gaps if row.get("set") == first.get("set")]
+        several = len({row.get("set") for row in gaps}) > 1
         laid.append(
             Answer(
                 learner,
-                verdict(number(first, "low"), number(first, "high")),
-                _headline(first, len({row.get("set") for row in gaps}) > 1, measure),
+                _badge(same),
+                _headline(first, several, measure),
                 said or ["no gap was measured"],
                 drawn_panels[learner],
             )
@@ -175,6 +177,16 @@ def answers(metrics: Mapping[str, Any], measure: Measure) -> list[Answer]:
 def _place(row: Row, order: Sequence[str]) -> tuple[float, int]:
     kind = str(row.get("set", ""))
     return number(row, "k") or 0, order.index(kind) if kind in order else len(order)
+
+
+def _badge(gaps: Sequence[Row]) -> str:
+    """Give what the first of a set's gaps shows; `turns` where another k shows the opposite."""
+    shown = [verdict(number(row, "low"), number(row, "high")) for row in gaps]
+    if {"less", "more"} <= set(shown):
+        return "turns"
+    if gaps and here_alone(gaps[0]):
+        return "here alone"
+    return shown[0] if shown else "no interval"
 
 
 def _headline(gap: Row, several: bool, measure: Measure) -> str:

@@ -42,7 +42,30 @@ def claims(metrics: Mapping[str, Any]) -> list[Claim]:
                 alike.setdefault(teaches(some, measure), []).append(kind)
         parts = [f"{_sets(some)} {text}" for text, some in alike.items()]
         by_k[k] = parts
-    return [Claim(f"At {ks}, on this test set", parts) for ks, parts in _merged(by_k)]
+    said = [Claim(f"At {ks}, on this test set", parts) for ks, parts in _merged(by_k)]
+    return [*said, *_looked_at(metrics, gaps)]
+
+
+def _looked_at(metrics: Mapping[str, Any], gaps: Sequence[Row]) -> list[Claim]:
+    """Say of how many gaps so many are shown, and that augmented sets are not among them."""
+    said = []
+    if len(gaps) > 1:
+        less, more, _, _ = _counted(gaps)
+        said.append(
+            f"Of {len(gaps):,} gaps looked at, {less + more:,} "
+            f"{'is' if less + more == 1 else 'are'} shown, at 95 % each and not together"
+        )
+    plain = drawn(metrics)
+    if any(one != plain for one in names(metrics, "augments")):
+        many = sum(
+            row.get("augment", PLAIN) != plain and number(row, "gap") is not None
+            for row in rows_of(metrics, "gaps")
+        )
+        apart = f" ({many:,} gaps)" if many > 1 else " (1 gap)" if many else ""
+        without = "augmented" if plain == PLAIN else "otherwise augmented"
+        text = f"{without} sets{apart} are counted apart"
+        said.append(text if said else text.capitalize())
+    return [Claim("", ["; ".join(said)])] if said else []
 
 
 def augmentation_claims(metrics: Mapping[str, Any]) -> list[Claim]:
@@ -83,9 +106,26 @@ def teaches(gaps: Sequence[Row], measure: Measure) -> str:
     parts = [f"{way} for {'the one learner' if of == 1 else n}" for way, n in found if n]
     if not parts:
         return f"are not shown to differ from random examples for {none} of {of} learners (for {open_} there is no interval)"  # noqa: E501
-    rest = _rest(none, open_)
+    rest = _rest(none, open_) + _here_alone(gaps)
     whom = "" if of == 1 else f" of {of} learners"
     return f"teach {' and '.join(parts)}{whom} than random examples do{rest}"
+
+
+def here_alone(gap: Row) -> bool:
+    """Whether a gap is shown over seeds, yet not over other test examples."""
+    low, high = (number(gap, f"two_way_{end}") for end in ("low", "high"))
+    shown = verdict(number(gap, "low"), number(gap, "high")) in ("less", "more")
+    return shown and verdict(low, high) == "not shown"
+
+
+def _here_alone(gaps: Sequence[Row]) -> str:
+    """Say of what is shown on this test set that other test examples may undo it."""
+    many = sum(map(here_alone, gaps))
+    less, more, _, _ = _counted(gaps)
+    if not many:
+        return ""
+    of = "" if many == less + more else f" for {many} of these {less + more}"
+    return f", not shown over other test examples{of}"
 
 
 def _rest(none: int, open_: int) -> str:
