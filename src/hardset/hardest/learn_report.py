@@ -170,9 +170,9 @@ def _notices(
     said = []
     if share:
         said.append(
-            f"The test set is {share:.0%} of the training set, held out at random by label and in "
-            "no set that was learned from. Where the scores were made with it in training, they "
-            "still know of it."
+            f"The test set is {100 * share:.0f} % of the training set, held out at random by label "
+            "and in no set that was learned from. Where the scores were made with it in training, "
+            "they still know of it."
         )
     if asked.seeds == 1:
         said.append("One seed: there is no interval, and chance cannot be told from a difference.")
