@@ -18,7 +18,7 @@ from hardset.lowresource.learning.summary import Asked
 from hardset.lowresource.learning.summary import metrics as real_metrics
 from hardset.reports import lowresource_tables
 from hardset.reports.learned import render, write_learned
-from hardset.reports.learned_claims import claims
+from hardset.reports.learned_claims import augmentation_claims, claims
 from hardset.reports.learning_curves import BOTTOM, TOP, panels
 from hardset.reports.measures import Measure, interval_of_mean
 from hardset.reports.numbers import magnitude
@@ -158,6 +158,17 @@ def test_what_other_test_examples_may_undo_is_said_to_be_of_this_test_set():
     assert str(claims(found)[0]).endswith(
         "teach less for 2 of 2 learners than random examples do, not shown over other test "
         "examples for 1 of these 2."
+    )
+
+
+def test_what_augmentation_changes_on_this_test_set_alone_is_said_so():
+    found = spans((16, 0.03, 0.05))
+    [row] = found["gaps"]
+    found |= {"augments": ["none", "cutmix"]}
+    found["augmentation"] = [row | {"augment": "cutmix", "difference": row["gap"]}]
+    assert str(augmentation_claims(found)[0]) == (
+        "With cutmix, at k = 16, learning from hardest goes better for the one learner, "
+        "not shown over other test examples."
     )
 
 

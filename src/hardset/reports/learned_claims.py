@@ -112,7 +112,7 @@ def teaches(gaps: Sequence[Row], measure: Measure) -> str:
 
 
 def here_alone(gap: Row) -> bool:
-    """Whether a gap is shown over seeds, yet not over other test examples."""
+    """Whether a difference is shown over seeds, yet not over other test examples."""
     low, high = (number(gap, f"two_way_{end}") for end in ("low", "high"))
     shown = verdict(number(gap, "low"), number(gap, "high")) in ("less", "more")
     return shown and verdict(low, high) == "not shown"
@@ -151,7 +151,7 @@ def _changes(rows: Sequence[Row]) -> str:
             f"is not shown to change for {none} of {of} learners (for {open_} there is no interval)"
         )
     whom = "" if of == 1 else f" of {of} learners"
-    return f"goes {' and '.join(parts)}{whom}{_rest(none, open_)}"
+    return f"goes {' and '.join(parts)}{whom}{_rest(none, open_)}{_here_alone(rows)}"
 
 
 def without_interval(rows: Iterable[Row]) -> str:
