@@ -51,7 +51,7 @@ def pick(
     - `hardset pick --scores DIFFICULTY --score loss --data digits --k 16 --out hardest-16`
     - `hardset pick --scores gd_cifar10_train_loss_ffn.txt --data cifar-10 --k 500`
     - `hardset pick --scores scores.txt --duplicates mean --labels labels.txt --choose stratified`
-    - `hardset pick --scores DIFFICULTY --score loss --data digits --label-noise review`
+    - `hardset pick --scores DIFFICULTY --score loss --data digits --k 16 --label-noise review`
 
     Exit status: 0; 2 something cannot be used as given.
 
