@@ -65,8 +65,8 @@ def opened(name):
         ("recurs", "RecursionError"),
         ("no_length", "has no length: ValueError"),
         ("one_hot", "item 0 has no label: .*, and no other has one"),
-        ("negative", "the label -7 is none: -1 stands for no label"),
-        ("table", "its labels are no numpy array of 2 numbers"),
+        ("negative", "label -7 is below 0; -1 is for none"),
+        ("table", "labels are one a row, not of shape"),
     ],
 )
 def test_what_is_refused(name, said):
