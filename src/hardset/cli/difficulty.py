@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
+from hardset.cli.given import need_extra
 from hardset.cli.status import FAILED_ROWS, INTERRUPTED, resume_command
-from hardset.errors import UsageError
 from hardset.reports.text import visible
 from hardset.streams import nobody_listening, tell
 
@@ -134,9 +134,9 @@ def difficulty(
     """
     from hardset.reports import progress
 
-    _see_extra("torch", "torch")
+    need_extra("torch", "torch")
     if ray is not None:
-        _see_extra("ray", "ray")
+        need_extra("ray", "ray")
     from hardset.hardest.calls import difficulty as measure
 
     try:
@@ -158,16 +158,6 @@ def difficulty(
         return INTERRUPTED
     _report(done)
     return FAILED_ROWS if done.failed else 0
-
-
-def _see_extra(module: str, extra: str) -> None:
-    """Refuse to begin where an extra is not installed."""
-    from importlib.util import find_spec
-
-    if find_spec(module) is None:
-        raise UsageError(
-            f"this needs {module}, which is not installed: pip install 'hardset[{extra}]'"
-        )
 
 
 def _report(done: Difficulty) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from hardset.errors import UsageError
-from hardset.lowresource.examples import Examples, Held, Kind
+from hardset.lowresource.examples import Examples, Held
 
 if TYPE_CHECKING:
     from hardset.hardest.difficulty import Difficulty
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from hardset.hardest.progress import Show
     from hardset.lowresource.score_files import Duplicates
 
-Mode = Literal["eval", "paper"]
 K = 500
 """Examples a label, where nothing else is said: the paper's."""
-LEARNER: dict[Kind, str] = {"image": "ffn", "text": "bag-of-words", "tensor": "mlp"}
 
 
 def difficulty(
@@ -38,7 +36,7 @@ def difficulty(
     steps: int | None = None,
     at_epoch: int | None = None,
     weights: str | None = None,
-    mode: Mode = "eval",
+    mode: Literal["eval", "paper"] = "eval",
     label_noise: bool = False,
     folds: int | None = None,
     noise_epochs: int | None = None,
@@ -95,6 +93,7 @@ def difficulty(
     from hardset.hardest.difficulty import difficulty as walk
     from hardset.hardest.difficulty import write_report
     from hardset.hardest.difficulty_settings import Settings, score_names
+    from hardset.hardest.score_pass import Mode
 
     several(predictors, "predictors")
     several(scores, "scores")
@@ -223,6 +222,7 @@ def learn(
     from hardset.hardest.learn import learn as walk
     from hardset.hardest.learn_sets import read_picked, see_nothing_chosen
     from hardset.hardest.pick_inputs import gather
+    from hardset.hardest.predictors import DEFAULTS
     from hardset.sources.examples.opening import open_examples
 
     for name, given in (("score", score), ("ks", ks), ("choose", choose), ("learners", learners)):
@@ -262,7 +262,7 @@ def learn(
         out=Path(out),
         ks=tuple(ks) or (() if picked else (K,)),
         choose=tuple(choose) or ("hardest",),
-        learners=tuple(learners) or (LEARNER[training.kind],),
+        learners=tuple(learners) or (DEFAULTS[training.kind],),
         drop_suspects=drop_suspects,
         size=size,
         origin=origin,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import product
@@ -40,6 +40,7 @@ from hardset.hardest.learn_sets import (
     overlaps,
     read_through,
 )
+from hardset.hardest.progress import Count
 from hardset.hardest.trial_files import TrialFiles
 from hardset.hardest.trials import Failed, Task, Training
 from hardset.hardest.workers import Died, end_unguarded, in_processes
@@ -51,26 +52,6 @@ from hardset.lowresource.score_files import Scores
 
 AUGMENTS = (NONE, "cutmix", "mixup")
 Sets = Mapping[tuple[str, int, int], Positions]
-
-
-@dataclass
-class Count:
-    """How far the trials are, as `reports.progress` shows it."""
-
-    total: int
-    done: int = 0
-    stored: int = 0
-    """Of `done`: finished before."""
-    failed: int = 0
-    level: int = 1
-    """Trials at once."""
-    waits: float = 0.0
-    began: float = field(default_factory=time.monotonic)
-
-    @property
-    def rate(self) -> float:
-        """Trials a second, since this call began."""
-        return (self.done - self.stored) / max(1e-9, time.monotonic() - self.began)
 
 
 @dataclass(frozen=True)
@@ -223,7 +204,7 @@ def learn(
     failed: dict[Trial, str] = {}
     with alone(out):
         found = files.found(asked.trials())
-        count = Count(len(asked.trials()), len(found), len(found), level=jobs)
+        count = Count(len(asked.trials()), len(found), len(found), len(found), level=jobs)
         if progress:
             progress(count)
         for done in _trials(training, asked, sets, found, jobs):

@@ -1,4 +1,4 @@
-"""How far a walk is, as `reports.progress` shows it: examples of one step, under its title."""
+"""How far a walk is, as `reports.progress` shows it: examples or trials done, under a title."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Count:
-    """Examples done of one step."""
+    """Examples done of one step, or trials of a learning."""
 
     total: int
     done: int = 0
     before: int = 0
     """Of `done`: done before this call."""
     stored: int = 0
+    """Of `before`: to be named as found in the store."""
     failed: int = 0
     level: int = 0
-    """Workers at once, where there are several."""
+    """Workers or trials at once, where there are several."""
     waits: float = 0.0
     began: float = field(default_factory=time.monotonic)
 
